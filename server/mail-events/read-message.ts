@@ -31,7 +31,7 @@ export type ReturnedMessage =
   | { readonly type: 'other' };
 
 /** Enough for the report and the headers of the mail it returns. */
-export const READ_BYTES = 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 20;
 
