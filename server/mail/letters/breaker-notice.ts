@@ -29,7 +29,7 @@ export function composeBreakerNotice(
   return { subject: fill(words.subject, values), text: fill(words.text, values) };
 }
 
-/** Queues a notice to the operator. */
+/** Queues a notice: to the operator, or to a person of the desk about their account. */
 export async function queueNotice(
   db: Db,
   mail: { id: string; recipient: string; subject: string; text: string; now: number },
