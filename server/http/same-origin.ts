@@ -52,7 +52,7 @@ export function refuseOtherOrigins(
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        `A form came from ${request.headers.origin}, another address than ${ours}, and was refused. ${
+        `A form came from another address than ${ours}, and was refused. ${
           urlSetting === null
             ? 'Open the page at its own.'
             : `If people open the page there, set ${urlSetting} to it.`

@@ -122,7 +122,8 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
-  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
+  if (migrations.pending.length > 0)
+    return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
   // Ids sort by the time they were made at.
   const newest = await Promise.all([
     db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),

@@ -125,7 +125,10 @@ for (const engine of ENGINES) {
           await until(() => server.mailEvents.length === 2);
           assert.deepEqual(
             server.mailEvents.map((event) => [event.type, 'errorClass' in event && event.errorClass]),
-            Array(2).fill(['failed for now', 'refuses us']),
+            [
+              ['failed for now', 'refuses us'],
+              ['failed for now', 'refuses us'],
+            ],
           );
           assert.equal((await outboxRow(server)).state, 'queued');
           assert.ok((await outboxRow(server)).reply?.startsWith(`${code} ${words.slice(0, 5)}`));
