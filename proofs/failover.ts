@@ -2,8 +2,8 @@
 // killed, the two change places in order, and the old primary comes back as a second one. Usage: failover.ts [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
-import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
-import { verifyChain } from '#server/db/across/consent-check.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { verifyChain } from '#server/consent/check.ts';
 import { API } from '#shared/api.ts';
 import { startPostgresPair } from '#testing/postgres-pair.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
@@ -88,11 +88,11 @@ async function underLoad(what: string, happening: () => Promise<unknown>): Promi
   await proof.expectKept(what, site, ledger);
   const { db, close } = databaseOf(site);
   const chain = await verifyChain(db, {
-    signer: chainSignerOf(deriveSecrets([TEST_SECRET])),
+    secrets: deriveSecrets([TEST_SECRET]),
     now: Date.now(),
   });
   await close();
-  expect(chain.faults.length === 0, `${what}: the chain of proofs has ${chain.faults.length} faults`);
+  expect(chain.errorCount === 0, `${what}: the chain of proofs has ${chain.errorCount} errors`);
   return { ledger, health: looks.flat(), slowestMs };
 }
 

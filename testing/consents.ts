@@ -1,5 +1,6 @@
-// Visitors who agree, and what the desk says about the chain of their consents.
-import type { ChainReport } from '#server/db/across/consent-check.ts';
+// Visitors who agree, and what a check of the chain of their consents finds.
+import type { ChainError } from '#server/consent/chain.ts';
+import type { ChainReport } from '#server/consent/check.ts';
 import type { Service } from '#server/run/service.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
@@ -12,15 +13,12 @@ export async function agree(server: ServerUnderTest, email: string, mail = 1): P
   await server.advance(1);
 }
 
-/** What `consent verify` says, each fault as "position kind fields". */
+/** The result of `consent verify`, each error as {@link errorText}. */
 export async function verifyReport({ service }: { readonly service: Service }, ...args: readonly string[]) {
   const { exitCode, out, notes } = await desk(service, ['consent', 'verify', '--json', ...args]);
-  const { faults, accepted, ...rest } = JSON.parse(out) as ChainReport;
-  return {
-    exitCode,
-    notes,
-    ...rest,
-    faults: faults.map(({ position, kind, fields = [] }) => [position, kind, ...fields].join(' ')),
-    accepted: accepted.map(({ position, kind }) => `${position} ${kind}`),
-  };
+  const { errors, accepted, ...rest } = JSON.parse(out) as ChainReport;
+  return { exitCode, notes, ...rest, errors: errors.map(errorText), accepted: accepted.map(errorText) };
 }
+
+export const errorText = ({ position, expected, found }: ChainError): string =>
+  `${position}: ${expected} | ${found}`;

@@ -3,8 +3,8 @@ import { mkdtempDisposable, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Makes a folder for temporary files, and removes it with all that is in it. */
-export async function inFolder(act: (folder: string) => Promise<void> | void): Promise<void> {
+/** Makes a folder for temporary files, and removes it with all that is in it. @returns the result of the act */
+export async function inFolder<Result>(act: (folder: string) => Promise<Result> | Result): Promise<Result> {
   await using folder = await mkdtempDisposable(path.join(await realpath(os.tmpdir()), 'lead-page-'));
-  await act(folder.path);
+  return await act(folder.path);
 }

@@ -7,7 +7,8 @@ import { after, describe, it } from 'node:test';
 
 import { bounceAddress } from '#server/secrets/bounce-address.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { erasePersonalData } from '#server/db/across/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -194,7 +195,7 @@ for (const engine of ENGINES) {
           erasePersonalData(tx, server.database.engine, {
             email: EMAIL,
             pseudonyms,
-            signer: chainSignerOf(server.service.secrets),
+            eraseProofs: createProofEraser(server.service, server.now()),
             now: server.now(),
           }),
         );

@@ -13,7 +13,7 @@ import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/mail-events/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
 import { errorCode } from '#server/platform/error-code.ts';
-import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
+import { complaintsTo } from '#server/consent/withdraw.ts';
 
 /** The subfolder that takes messages which were read. */
 const DONE = 'done';

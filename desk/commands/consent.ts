@@ -1,28 +1,21 @@
 // desk consent: proves that a person agreed, and that the proof was not changed.
 import type { Command } from '@commander-js/extra-typings';
 
-import { isoTime } from '#server/platform/time.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
+import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import {
-  checking,
+  checkChain,
   consentProofs,
-  sayChainFault,
+  sayChainError,
   sealAll,
   type Watching,
 } from '#desk/people/consent-proofs.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/record/record.ts';
-import {
-  acceptFaults,
-  chainHead,
-  isChainSigned,
-  type AcceptedFault,
-} from '#server/db/tables/consent-chain.ts';
-import { verifyChain } from '#server/db/across/consent-check.ts';
+import { acceptErrors, chainHead, isChainSigned, type ChainHead } from '#server/consent/chain.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 export function addConsent(program: Command, desk: Desk): void {
   const consent = program
@@ -36,8 +29,8 @@ export function addConsent(program: Command, desk: Desk): void {
 }
 
 const ADVICE =
-  'Compare with a backup from before, and keep this database as it is: it was changed by another way than this page. After an upgrade ' +
-  'from a release that did not sign, or once you know what happened, "consent accept" takes it as it is.';
+  'Compare with a backup from before, and keep this database as it is: something other than this page changed it. ' +
+  'Once you know what happened, "consent accept" takes it as it is.';
 
 function addVerify(consent: Command, desk: Desk): void {
   consent
@@ -51,22 +44,18 @@ function addVerify(consent: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify --anchor 1042:9f2c…')
     .action(async ({ anchor, json }) => {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
-      const service = await sealed(desk);
-      const report = await verifyChain(service.database.db, {
-        ...checking(service, watching(desk)),
-        anchor: wanted,
-      });
-      const { entries, erased, head, faultCount, faults, accepted } = report;
+      const report = await checkChain(await desk.service(), watching(desk), { anchor: wanted });
+      const { entries, erased, head, errorCount, errors, accepted } = report;
       if (json) await desk.print(jsonText(report));
       else {
         await desk.print(
           `${entries} ${entries === 1 ? 'entry' : 'entries'}, ${erased} of people who were erased. Head: ${head.position}:${head.hash}\n`,
         );
-        for (const fault of accepted) await desk.print(`Accepted: ${sayChainFault(fault)}\n`);
-        for (const fault of faults) await desk.print(`${sayChainFault(fault)}\n`);
-        if (faultCount > faults.length) await desk.print(`${faultCount} faults in all.\n`);
+        for (const error of accepted) await desk.print(`Accepted: ${sayChainError(error)}\n`);
+        for (const error of errors) await desk.print(`${sayChainError(error)}\n`);
+        if (errorCount > errors.length) await desk.print(`${errorCount} errors in all.\n`);
       }
-      if (faultCount > 0) throw new CommandFailure(ADVICE);
+      if (errorCount > 0) throw new CommandFailure(ADVICE);
     });
 }
 
@@ -105,9 +94,11 @@ function addAnchor(consent: Command, desk: Desk): void {
       '\nExample:\n  $ npm run -s desk -- consent anchor | mail -s "Consent chain of today" legal@example.com',
     )
     .action(async ({ json }) => {
-      const { database, secrets, clock } = await sealed(desk);
+      const service = await desk.service();
+      await sealAll(service, watching(desk));
+      const { database, secrets, clock } = service;
       const head = await chainHead(database.db);
-      if (!(await isChainSigned(database.db, chainSignerOf(secrets))))
+      if (!(await isChainSigned(database.db, secrets)))
         desk.note(
           'This head is not signed. Run "consent verify": it says from which entry on, and what to do.',
         );
@@ -119,35 +110,29 @@ function addAnchor(consent: Command, desk: Desk): void {
 function addAccept(consent: Command, desk: Desk): void {
   consent
     .command('accept')
-    .description('take the chain as it is: after an upgrade from a release that did not sign, or an incident')
+    .description('take the chain as it is, after an incident')
     .option('--yes', 'do not ask first')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent accept')
     .action(async ({ yes }) => {
-      const service = await sealed(desk);
+      const service = await desk.service();
       const { database, secrets, clock } = service;
-      const faults: AcceptedFault[] = [];
-      await verifyChain(database.db, {
-        ...checking(service, watching(desk)),
-        onFault: ({ position, kind, state, id }, isAccepted) => {
-          if (!isAccepted) faults.push({ position, kind, state, ...(id && { id }) });
-        },
-      });
-      if (faults.length === 0) {
+      const { errors } = await checkChain(service, watching(desk), { mostErrors: Infinity });
+      if (errors.length === 0) {
         desk.note('There is nothing to accept: the chain verifies.');
         return;
       }
-      for (const fault of faults.slice(0, FAULTS_SHOWN)) await desk.print(`${sayChainFault(fault)}\n`);
-      const what = faults.length === 1 ? 'this fault' : `these ${faults.length} faults`;
+      for (const error of errors.slice(0, ERRORS_SHOWN)) await desk.print(`${sayChainError(error)}\n`);
+      const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
         yes === true || (await desk.confirm(`Accept ${what}, and sign the chain as it is? (y/N) `));
       if (!agreed)
         throw new CommandFailure('Nothing was accepted. Say "y" when you are asked, or call it with --yes.');
-      await acceptFaults(database, { faults, signer: chainSignerOf(secrets), now: clock() });
+      await acceptErrors(database, { errors, secrets, now: clock() });
       desk.note(`Accepted ${what}. "consent verify" lists them apart, and fails for new ones alone.`);
     });
 }
 
-const FAULTS_SHOWN = 100;
+const ERRORS_SHOWN = 100;
 
 /** Shows how far the work on the chain has come, and ends it with Ctrl-C. */
 const watching = (desk: Desk): Watching => ({
@@ -156,14 +141,7 @@ const watching = (desk: Desk): Watching => ({
   onChecked: (count) => desk.progress(`${count} entries checked …`),
 });
 
-/** Opens the service, and seals what can be sealed. */
-async function sealed(desk: Desk) {
-  const service = await desk.service();
-  await sealAll(service, watching(desk));
-  return service;
-}
-
-function readAnchor(text: string): { position: number; hash: string } {
+function readAnchor(text: string): ChainHead {
   const [, position, hash] = /^(\d{1,15}):([0-9a-f]{64})\b/.exec(text.trim()) ?? [];
   if (position === undefined || hash === undefined)
     throw new CommandFailure(

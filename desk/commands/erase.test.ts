@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { DAY_MS } from '#server/platform/time.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
 import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
 import { rewriteDatabase } from '#server/db/whole/compact.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';

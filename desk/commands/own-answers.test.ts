@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { FORMATS, type PersonAsJson } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
 import { API } from '#shared/api.ts';
 import { Form } from '#shared/campaign-schema.ts';
 import { ENGINES } from '#testing/databases.ts';

@@ -9,7 +9,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -79,20 +79,19 @@ for (const engine of ENGINES) {
         await inFolder(async (folder) => {
           const file = path.join(folder, 'ada');
           assert.equal((await desk(server.service, ['consent', 'export', ADA, '--out', file])).exitCode, 0);
-          const { removals } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-            removals: { position: number; proof: Record<string, unknown> }[];
+          const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+            entries: { position: number; kind: string; content: object }[];
           };
-          const [{ position, proof } = { position: 0, proof: {} }, ...others] = removals;
-          assert.deepEqual(others, []);
-          assert.equal(position, 3);
-          const { removal, ...said } = proof;
-          assert.ok(removal);
-          assert.deepEqual(said, {
+          const removals = entries
+            .filter(({ kind }) => kind === 'removal')
+            .map(({ position, content }) => ({ position, content }));
+          const content = {
             email: ADA,
-            reasons: ['unsubscribed'],
+            reasons: 'unsubscribed',
             note: 'meant a colleague',
-            removedAt: '2026-11-20T12:20:00.000Z',
-          });
+            removed_at: '2026-11-20T12:20:00.000Z',
+          };
+          assert.deepEqual(removals, [{ position: 3, content }]);
           assert.match(readFileSync(`${file}.html`, 'utf8'), /meant a colleague/);
         });
         assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);

@@ -1,21 +1,18 @@
-// The proofs of a person's consent: sealed, checked with the whole chain they stand in, and as a page to print.
+// The proofs of a person's consent: sealed, checked with the whole chain, and as a page to print.
 import { setImmediate } from 'node:timers/promises';
 
-import { consentPage } from '#desk/people/consent-page.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { personalDataOf } from '#desk/people/held-data.ts';
-import {
-  checkedProofsOf,
-  type PlacedConsent,
-  type PlacedRemoval,
-  type PlacedWithdrawal,
-} from '#server/db/across/consent-check.ts';
-import type { ChainFault } from '#server/db/across/consent-entries.ts';
-import type { AcceptedFault } from '#server/db/tables/consent-chain.ts';
+import { paperPage } from '#desk/people/paper-page.ts';
+import { secondOf } from '#desk/shown-time.ts';
+import type { ChainEntry, ChainError, Contents, RowKind } from '#server/consent/chain.ts';
+import { verifyChain, type ChainReport, type CheckOptions } from '#server/consent/check.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { answerText, readAnswers } from '#shared/own-answers.ts';
 
 /** Work on the whole chain takes seconds for each 100,000 consents. */
 export type Watching = {
@@ -24,15 +21,15 @@ export type Watching = {
   readonly onChecked: (count: number) => void;
 };
 
-/** Puts every proof into the chain that can be sealed. */
+/** Seals everything that can be sealed. */
 export const sealAll = (
   service: Service,
-  { signal, onSealed }: Pick<Watching, 'signal'> & Partial<Pick<Watching, 'onSealed'>>,
+  { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Watching>,
 ): Promise<unknown> => {
   const collect = createCollector();
   return sealConsents(service, {
     shouldStop: () => signal.aborted,
-    ...(onSealed && { onSealed }),
+    onSealed,
     rest: () => {
       collect();
       return setImmediate();
@@ -40,86 +37,171 @@ export const sealAll = (
   });
 };
 
-/** The options of a check of the whole chain. */
-export const checking = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { signal, onChecked }: Pick<Watching, 'signal' | 'onChecked'>,
-) => ({
-  signer: chainSignerOf(secrets),
-  now: clock(),
-  onChecked: (checked: number) => {
-    signal.throwIfAborted();
-    onChecked(checked);
-  },
-});
+/** Seals everything that can be sealed, and checks the whole chain. */
+export async function checkChain(
+  service: Service,
+  { signal, onSealed, onChecked }: Watching,
+  options: CheckOptions,
+): Promise<ChainReport> {
+  await sealAll(service, { signal, onSealed });
+  return verifyChain(service.database.db, {
+    ...options,
+    secrets: service.secrets,
+    now: service.clock(),
+    onChecked: (checked) => {
+      signal.throwIfAborted();
+      onChecked(checked);
+    },
+  });
+}
+
+/** An entry as it was sealed, with all that it takes to check its hash. */
+type ProvedEntry = Pick<ChainEntry, 'position' | 'row_id' | 'salt' | 'content_hash' | 'previous' | 'hash'> &
+  { readonly [Kind in RowKind]: { readonly kind: Kind; readonly content: Contents[Kind] } }[RowKind];
+
+type ProofDocument = {
+  /** As stored. */
+  readonly email: string;
+  /** A sentence for each reason why the consent is not proved. */
+  readonly errors: readonly string[];
+  /** In the order of the chain. */
+  readonly entries: readonly ProvedEntry[];
+};
+
+const MOST_ERRORS = 100;
 
 /**
- * The proofs of an address.
- * @param email as stored
- * @returns a document for programs, a page to print, and whether they prove the consent: no fault was found that is not accepted
+ * The proofs of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
+ * to its entry. An entry whose content does not fit its hash is among the errors only.
+ * @returns a document for programs, a page to print, and whether they prove the consent: all errors are accepted
  * @throws {CommandFailure} when there are none
  */
 export async function consentProofs(
   service: Service,
   email: string,
   watching: Watching,
-): Promise<{
-  readonly document: {
-    readonly email: string;
-    readonly faults: readonly string[];
-    readonly proofs: readonly PlacedConsent[];
-    readonly withdrawals: readonly PlacedWithdrawal[];
-    readonly removals: readonly PlacedRemoval[];
-  };
-  readonly page: string;
-  readonly isProved: boolean;
-}> {
-  await sealAll(service, watching);
-  const { database, campaign, clock } = service;
-  const checked = await checkedProofsOf(database.db, email, checking(service, watching));
-  const { consents: proofs, withdrawals, removals, faults: found } = checked;
-  if (proofs.length + withdrawals.length + removals.length + found.length === 0) {
-    await personalDataOf(database.db, email);
+): Promise<{ readonly document: ProofDocument; readonly page: string; readonly isProved: boolean }> {
+  const entries: ProvedEntry[] = [];
+  const positions: number[] = [];
+  const errors: string[] = [];
+  let isProved = true;
+  await checkChain(service, watching, {
+    onEntry: ({ position, kind, row_id, salt, content_hash, previous, hash, facts }, content) => {
+      const isSealed = content !== null && 'email' in content && content.email === email;
+      if (isSealed || facts?.email === email) positions.push(position);
+      const entry = { position, kind, row_id, content, salt, content_hash, previous, hash };
+      if (isSealed && kind !== 'erasure' && kind !== 'acceptance') entries.push(entry as ProvedEntry);
+    },
+    onError: (error, isAccepted) => {
+      const [first, last] = error.unproves;
+      if (!positions.some((position) => first <= position && position <= last)) return;
+      isProved &&= isAccepted;
+      if (errors.length < MOST_ERRORS)
+        errors.push(`${isAccepted ? 'Accepted: ' : ''}${sayChainError(error)}`);
+    },
+  });
+  if (positions.length === 0) {
+    await personalDataOf(service.database.db, email);
     throw new CommandFailure(
       `${email} has verified no consent here, so there is no proof. The story says what is held: show ${email}`,
     );
   }
-  const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);
-  const document = { email, faults, proofs, withdrawals, removals };
-  return {
-    document,
-    page: consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) }),
-    isProved: found.every(({ isAccepted }) => isAccepted),
-  };
+  const document = { email, errors, entries };
+  return { document, page: consentPage(document, service.campaign.site.title, service.clock()), isProved };
 }
 
-const FAULTS: Readonly<Record<ChainFault['kind'], string>> = {
-  start: 'it stands before the beginning of the chain',
-  gap: 'entries before it are missing',
-  link: 'it does not follow the entry before it',
-  content: 'its content was changed',
-  foreign: 'its content is nothing that this page seals',
-  receipt: 'it was sealed for another receipt',
-  emptied: 'its content is gone, though the person was not erased',
-  returned: 'the person was erased, and its content is there again',
-  missing: 'its receipt or withdrawal is gone, though the person was not erased',
-  differs: 'its receipt or withdrawal was changed',
-  unsealed: 'it is in no entry',
-  unsigned: 'from here on, no signature covers the chain',
-  cut: 'it was the newest one, signed by this page, and is gone or another now',
-  signature: 'it is the newest one, and none of the secrets of APP_SECRET signed it',
-  anchor: 'it is not the entry that was anchored',
+/** One sentence. */
+export const sayChainError = ({ position, expected, found }: ChainError): string =>
+  `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
+
+const consentPage = ({ email, errors, entries }: ProofDocument, title: string, now: number): string =>
+  paperPage({
+    heading: `Proof of consent: ${email}`,
+    about: `${title}. Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
+    body: [warning(errors), ...entries.map(sectionOf)].join('\n'),
+  });
+
+const warning = (errors: readonly string[]): string =>
+  errors.length === 0
+    ? ''
+    : `<h2>This does not verify</h2>
+<p>The chain was changed after it was sealed. Until that is explained, what follows proves nothing.</p>
+<ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
+
+function sectionOf(entry: ProvedEntry): string {
+  const place: readonly Fact[] = [
+    ['Position in the chain', String(entry.position)],
+    ['Kind and row', `${entry.kind} ${entry.row_id}`],
+    ['Hash of the previous entry', entry.previous],
+    ['Hash of this entry', entry.hash],
+    ['Hash of its content', entry.content_hash],
+    ['Salt', entry.salt],
+  ];
+  switch (entry.kind) {
+    case 'consent':
+      return consentSection(entry.content, place);
+    case 'withdrawal':
+      return section(`Taken back on ${secondOf(entry.content.withdrawn_at)}`, [
+        ['By way of', WAYS[entry.content.way]],
+        ['From', entry.content.client_address],
+        ['Browser', entry.content.user_agent],
+        ...place,
+      ]);
+    case 'removal':
+      return section(
+        `Taken off the list of addresses that get no mail on ${secondOf(entry.content.removed_at)}`,
+        [
+          ['It stood there as', entry.content.reasons.replaceAll(' ', ', ')],
+          ['The operator says', entry.content.note],
+          ...place,
+        ],
+      );
+  }
+}
+
+const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {
+  page: 'the page that the link in an e-mail opens',
+  'one-click': 'the button of a mail program',
+  complaint: 'a complaint to the mail provider',
+  'by-hand': 'the operator',
 };
 
-/** One sentence about a fault. */
-export function sayChainFault({
-  position,
-  kind,
-  fields,
-  id = '',
-}: AcceptedFault & Pick<ChainFault, 'fields'>): string {
-  // An acceptance that a later release wrote may name other kinds.
-  const what = (FAULTS as Readonly<Record<string, string>>)[kind] ?? kind;
-  const where = position === null ? `Receipt or withdrawal ${id}` : `Entry ${position}`;
-  return `${where}: ${what}${fields === undefined ? '' : ` (${fields.join(', ')})`}.`;
+function consentSection(consent: Contents['consent'], place: readonly Fact[]): string {
+  const { same_browser: sameBrowser, mailed_at: mailedAt } = consent;
+  return section(
+    `Agreed on ${secondOf(consent.given_at)}`,
+    [
+      ['Name', consent.name],
+      ['Company', consent.company],
+      ...Object.values(readAnswers(consent.answers)).map(({ label, answer }): Fact => [
+        label,
+        answerText(answer),
+      ]),
+      ['Wording, version', consent.consent_version],
+      ['Page', consent.page],
+      ['Agreed at', secondOf(consent.given_at)],
+      ['Agreed from', consent.client_address],
+      ['Browser', consent.user_agent],
+      ['Code mailed as', consent.message_id],
+      ['Code mailed at', mailedAt && secondOf(mailedAt)],
+      ['The mail server answered', consent.reply],
+      ['Code entered at', secondOf(consent.verified_at)],
+      ['Code entered from', consent.verified_from_address],
+      ['Code entered in', sameBrowser === null ? null : sameBrowser === 1 ? OWN_BROWSER : OTHER_BROWSER],
+      ...place,
+    ],
+    consent.wording,
+  );
 }
+
+const OWN_BROWSER = 'the browser that sent the form';
+const OTHER_BROWSER = 'another browser than the form';
+
+type Fact = readonly [name: string, value: string | null | undefined];
+
+const section = (heading: string, rows: readonly Fact[], quote?: string): string =>
+  `<h2>${heading}</h2>
+${quote === undefined ? '' : `<blockquote>${escapeHtml(quote)}</blockquote>`}
+<dl>${rows
+    .flatMap(([name, value]) => (value ? [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`] : []))
+    .join('\n')}</dl>`;

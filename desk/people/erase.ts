@@ -2,10 +2,10 @@
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/remains.ts';
 import { changePerson, type Actor } from '#desk/record/record.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/across/personal-data.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
 
 export type ErasedCounts = Readonly<Record<keyof ErasedRows | 'mailFiles', number>>;
 
@@ -38,7 +38,7 @@ export async function erasePerson(
     const rows = await erasePersonalData(tx, database.engine, {
       email,
       pseudonyms: pseudonymsOf(secrets, email),
-      signer: chainSignerOf(secrets),
+      eraseProofs: createProofEraser({ database, secrets }, now),
       now,
       onLeadErased: (lead) => webhooks.queueErased(tx, { ...lead, now }),
     });

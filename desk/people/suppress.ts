@@ -3,14 +3,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { listEntries, removeSlips, type ListEntry } from '#server/db/across/suppression-removal.ts';
+import { listEntries, removeSlips, type ListEntry } from '#server/consent/slips.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { withdrawIn } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawIn } from '#server/consent/withdraw.ts';
 
 /** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
@@ -99,7 +98,7 @@ export async function undoSlips(
     address: addressOf({ secrets }, email),
     reasons: slips.map((entry) => entry.reason),
     note,
-    signer: chainSignerOf(secrets),
+    secrets,
     now: clock(),
   });
   if (result.removed.length === 0) throw nothingToRemove(email, result.left);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 
 import { openDatabase, type Db } from '#server/db/engine/connect.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
 import type { Engine } from '#testing/databases.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 

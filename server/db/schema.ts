@@ -137,20 +137,22 @@ type ConsentReceipts = {
   same_browser: Fixed<number | null>;
 };
 
-/** Consent proofs, each holding the hash of the one before (consent-chain.ts). */
+/** Proofs of consents, each with the hash of the previous one (server/consent/chain.ts). */
 type ConsentChain = {
   position: Fixed<number>;
-  /** Of a consent receipt, a withdrawal or the removal of a suppression; an erasure and an acceptance have an id alone. */
-  receipt_id: Fixed<string>;
+  kind: Fixed<'consent' | 'withdrawal' | 'removal' | 'erasure' | 'acceptance'>;
+  /** ID of the consent receipt, withdrawal or removal, also where it was erased. An acceptance has a number. */
+  row_id: Fixed<string>;
   /** JSON of the proof; null once it was erased. */
   content: Erasable<string | null>;
   /** Deleted with the content: without it, the hash reveals nothing. */
   salt: Erasable<string | null>;
   content_hash: Fixed<string>;
+  /** The hash of the previous entry. */
+  previous: Fixed<string>;
+  /** Of all above but the content and its salt. */
   hash: Fixed<string>;
   sealed_at: Fixed<number>;
-  /** The position of the entry that names it as emptied; null while it has its content, and where a release before emptied it. */
-  erased_by: Erasable<number | null>;
 };
 
 /** The newest entry that this page appended, signed: one row. Every entry's hash covers those before it. */

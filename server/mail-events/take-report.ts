@@ -39,7 +39,7 @@ export type ReportParts = {
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
-/** Withdraws the consent of a lead who complained (server/visitors/unsubscribe/withdraw.ts). */
+/** Withdraws the consent of a lead who complained (server/consent/withdraw.ts). */
 type Complaints = {
   readonly withdraw: (
     tx: Db,

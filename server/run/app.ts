@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { addMailEventRoutes } from '#server/mail-events/routes.ts';
-import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
+import { complaintsTo } from '#server/consent/withdraw.ts';
 import type { VisitorContext, VisitorService } from '#server/visitors/visitor-context.ts';
 import { addVisitorRoutes } from '#server/visitors/visitors.ts';
 

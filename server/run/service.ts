@@ -5,11 +5,11 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { keepChainSigned } from '#server/consent/chain.ts';
 import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { keepChainSigned } from '#server/db/tables/consent-chain.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/submissions.ts';
 import { createFunnelCounter, type FunnelCounter } from '#server/visitors/funnel/counter.ts';
@@ -155,7 +155,7 @@ async function openParts(
 
   const secretFolder = secretFolderOf(config.database, dataFolder);
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
-  await keepChainSigned(database, chainSignerOf(secrets), clock());
+  await keepChainSigned(database, secrets, clock());
 
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
   const given = { config, secrets, database, clock, random, logger };

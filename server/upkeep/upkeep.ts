@@ -5,7 +5,7 @@ import type { Metrics } from '#server/observability/metrics.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { createSealer, type SealerParts } from '#server/upkeep/consent-sealer.ts';
+import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 

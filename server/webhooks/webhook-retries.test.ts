@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuid } from 'uuid';
 
 import { setBackEventTimes } from '#server/db/tables/webhook-events.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { FARTHEST_DUE_MS } from '#server/webhooks/webhook-retries.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';

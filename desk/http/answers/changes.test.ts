@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { PROOF_PATH } from '#desk/calls/people.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';

@@ -4,13 +4,14 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
+import { createProofEraser } from '#server/consent/chain.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import { erasePersonalData, listPersonalData } from '#server/db/across/personal-data.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -54,12 +55,12 @@ const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<strin
   return rows;
 };
 
-const erase = ({ database, now }: ServerUnderTest, email: string) =>
+const erase = ({ database, service, now }: ServerUnderTest, email: string) =>
   database.db.transaction().execute((tx) =>
     erasePersonalData(tx, database.engine, {
       email,
       pseudonyms: pseudonymsOf(deriveSecrets([TEST_SECRET]), email),
-      signer: chainSignerOf(deriveSecrets([TEST_SECRET])),
+      eraseProofs: createProofEraser(service, now()),
       now: now(),
     }),
   );

@@ -1,9 +1,8 @@
 // What is known about an e-mail address: listed, and erased everywhere in one transaction.
-import { sql, type Kysely, type Selectable } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
 
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { eraseEntries, lockChain, type ChainSigner } from '#server/db/tables/consent-chain.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
@@ -46,7 +45,7 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 const isAbout = (table: AboutAnAddress, email: string) => {
   switch (table) {
     case 'consent_chain':
-      return sql<boolean>`receipt_id in (
+      return sql<boolean>`row_id in (
         select r.id from consent_receipts r join leads l on l.id = r.lead_id where l.email = ${email}
         union all select w.id from withdrawals w join leads l on l.id = w.lead_id where l.email = ${email}
         union all select x.id from suppression_removals x join leads l on l.id = x.lead_id where l.email = ${email}
@@ -142,7 +141,7 @@ export async function erasePersonalData(
   {
     email: typedEmail,
     pseudonyms,
-    signer,
+    eraseProofs,
     now,
     onLeadErased = async () => {},
   }: {
@@ -150,8 +149,8 @@ export async function erasePersonalData(
     email: string;
     /** Of the address (server/secrets/pseudonyms.ts), the newest first. */
     pseudonyms: readonly [string, ...string[]];
-    /** Signs the chain of consents, into which the erasure goes. */
-    signer: ChainSigner;
+    /** Empties the entries of the chain of consents that are about the address (server/consent/chain.ts), and counts them. */
+    eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
     /** Milliseconds since 1970. */
     now: number;
     /** Called for each lead. */
@@ -162,12 +161,10 @@ export async function erasePersonalData(
   const [pseudonym] = pseudonyms;
   // A form of this address, or a code, may be under way.
   await lockAddress(tx, engine, email);
-  // So may a consent on its way into the chain.
-  await lockChain(tx, engine);
   // In this order: rows that refer to others come first.
   const erased = {
     // Its place in the chain stays, so that the others can still be checked.
-    consent_chain: await eraseEntries(tx, { which: isAbout('consent_chain', email), signer, now }),
+    consent_chain: await eraseProofs(tx, isAbout('consent_chain', email)),
     suppressions: await anonymiseSuppressions(tx, email),
     withdrawals: await deleteRows(tx, 'withdrawals', email),
     suppression_removals: await deleteRows(tx, 'suppression_removals', email),

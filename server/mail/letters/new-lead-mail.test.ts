@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/across/personal-data.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
@@ -158,7 +158,7 @@ for (const engine of ENGINES) {
             erasePersonalData(tx, database.engine, {
               email: 'ada@example.com',
               pseudonyms,
-              signer: chainSignerOf(service.secrets),
+              eraseProofs: createProofEraser(service, server.now()),
               now: server.now(),
             }),
           );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/across/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
           erasePersonalData(tx, server.database.engine, {
             email: EMAIL,
             pseudonyms,
-            signer: chainSignerOf(server.service.secrets),
+            eraseProofs: createProofEraser(server.service, server.now()),
             now: server.now(),
           }),
         );

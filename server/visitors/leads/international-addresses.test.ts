@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { chainSignerOf } from '#server/secrets/secrets.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData, listPersonalData } from '#server/db/across/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
           erasePersonalData(tx, server.database.engine, {
             email: 'INFO@münchen.DE',
             pseudonyms: ['nobody'],
-            signer: chainSignerOf(server.service.secrets),
+            eraseProofs: createProofEraser(server.service, server.now()),
             now: server.now(),
           }),
         );

@@ -7,7 +7,7 @@ import { sendDeadLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/visitors/drop-request.ts';
 import { createUnsubscribePages, FROM_PAGE } from '#server/visitors/unsubscribe/page.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { API } from '#shared/api.ts';
 

@@ -8,10 +8,10 @@ import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
-import { verifyChain } from '#server/db/across/consent-check.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
+import { verifyChain } from '#server/consent/check.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API } from '#shared/api.ts';
@@ -253,17 +253,17 @@ for (const engine of ENGINES) {
         const dueAt = server.now() + 3_600_000;
         await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
         await press(server, url);
-        assert.equal(await sealConsents(server.service), 0);
+        assert.equal((await sealConsents(server.service)).sealed, 0);
         await db.updateTable('outbox').set({ state: 'sent' }).execute();
         await server.advance(61);
         await becomeLead(server, EMAIL, 2);
         await server.advance(1);
         await press(server, url);
-        assert.equal(await sealConsents(server.service), 4);
-        const entries = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
+        assert.equal((await sealConsents(server.service)).sealed, 4);
+        const entries = await db.selectFrom('consent_chain').select('kind').orderBy('position').execute();
         assert.deepEqual(
-          entries.map(({ content }) => Object.keys(JSON.parse(content ?? '{}') as object)[0]),
-          ['receipt', 'withdrawal', 'receipt', 'withdrawal'],
+          entries.map(({ kind }) => kind),
+          ['consent', 'withdrawal', 'consent', 'withdrawal'],
         );
       }));
 
@@ -273,27 +273,29 @@ for (const engine of ENGINES) {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await server.advance(61);
         await press(server, url);
-        assert.equal(await sealConsents(server.service), 2);
+        assert.equal((await sealConsents(server.service)).sealed, 2);
         const { out } = await desk(server.service, ['show', EMAIL]);
         assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
         assert.match(out, /is not mailed any more/);
         await inFolder(async (folder) => {
           const file = path.join(folder, 'ada');
           await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
-          const { withdrawals } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-            withdrawals: { proof: { email: string; way: string } }[];
+          const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+            entries: { kind: string; content: { email: string; way?: string } }[];
           };
           assert.deepEqual(
-            withdrawals.map(({ proof }) => [proof.email, proof.way]),
-            [[EMAIL, 'one-click']],
+            entries.map(({ kind, content }) => [kind, content.email, content.way]),
+            [
+              ['consent', EMAIL, undefined],
+              ['withdrawal', EMAIL, 'one-click'],
+            ],
           );
           const page = readFileSync(`${file}.html`, 'utf8');
           assert.match(page, /Agreed on [\s\S]+Taken back on [\s\S]+the button of a mail program/);
         });
-        const check = () =>
-          verifyChain(db, { signer: chainSignerOf(server.service.secrets), now: server.now() });
+        const check = () => verifyChain(db, { secrets: server.service.secrets, now: server.now() });
         const whole = await check();
-        assert.deepEqual([whole.entries, whole.faults], [2, []]);
+        assert.deepEqual([whole.entries, whole.errors], [2, []]);
 
         await db
           .updateTable('consent_chain')
@@ -301,14 +303,14 @@ for (const engine of ENGINES) {
           .where('position', '=', 2)
           .execute();
         assert.deepEqual(
-          (await check()).faults.map(({ kind, position }) => `${position} ${kind}`),
-          ['2 emptied'],
+          (await check()).errors.map(({ position, found }) => [position, found]),
+          [[2, 'neither']],
         );
 
         const erased = await desk(server.service, ['erase', EMAIL, '--yes', '--json']);
         assert.equal(erased.exitCode, 0, erased.notes);
         const after = await check();
-        assert.deepEqual([after.entries, after.erased, after.faults], [3, 2, []]);
+        assert.deepEqual([after.entries, after.erased, after.errors], [4, 2, []]);
         assert.equal(await server.countRows('withdrawals'), 0);
         // Nothing but a pseudonym is left, and it still holds.
         const left = await db.selectFrom('suppressions').selectAll().execute();

@@ -2,10 +2,9 @@
 // verified consent brings them back.
 import { v7 as uuid } from 'uuid';
 
+import { appendEntries, lockChain } from '#server/consent/chain.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { removalProofOf } from '#server/db/across/consent-sealing.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
-import { appendEntries, lockChain, type ChainSigner } from '#server/db/tables/consent-chain.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import {
   ownWithdrawalSince,
@@ -14,6 +13,8 @@ import {
   type ListedAddress,
   type Suppression,
 } from '#server/db/tables/suppressions.ts';
+import { isoTime } from '#server/platform/time.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
 
 /**
  * Whose an entry is. `operator`: nothing about a consent. `noted`: the operator noted that the person unsubscribed. `person`: they
@@ -66,13 +67,13 @@ export async function removeSlips(
     address,
     reasons,
     note,
-    signer,
+    secrets,
     now,
   }: {
     readonly address: ListedAddress;
     readonly reasons: readonly SuppressionReason[];
     readonly note: string | null;
-    readonly signer: ChainSigner;
+    readonly secrets: Secrets;
     readonly now: number;
   },
 ): Promise<{
@@ -89,17 +90,13 @@ export async function removeSlips(
   const leadId = note === null ? undefined : await findLeadId(tx, address.email);
   if (note === null || leadId === undefined) return { removed, left, position: null };
   await lockChain(tx, engine);
-  const row = {
-    id: uuid({ msecs: now }),
-    reasons: removed.map(({ reason }) => reason).join(' '),
-    note,
-    removed_at: now,
-  };
+  const rowId = uuid({ msecs: now });
+  const undone = removed.map(({ reason }) => reason).join(' ');
   await tx
     .insertInto('suppression_removals')
-    .values({ ...row, lead_id: leadId })
+    .values({ id: rowId, lead_id: leadId, reasons: undone, note, removed_at: now })
     .execute();
-  const proof = removalProofOf({ ...row, email: address.email });
-  const position = await appendEntries(tx, [{ id: row.id, proof }], { signer, now });
+  const content = { email: address.email, reasons: undone, note, removed_at: isoTime(now) };
+  const position = await appendEntries(tx, [{ kind: 'removal', rowId, content }], { secrets, now });
   return { removed, left, position };
 }

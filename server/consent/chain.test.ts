@@ -1,0 +1,224 @@
+// The chain of consents: nothing that this page does looks like a forgery, whatever process, secret or copy is at work.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { keepChainSigned, lockChain } from '#server/consent/chain.ts';
+import { verifyChain } from '#server/consent/check.ts';
+import { sealConsents } from '#server/consent/sealer.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { moveRows } from '#server/db/whole/move.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
+import { countLockWaiters } from '#testing/address-lock.ts';
+import { agree, errorText, verifyReport } from '#testing/consents.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+for (const engine of ENGINES) {
+  describe(`the chain of consents on ${engine}`, () => {
+    it('proves a consent with its wording, version, times and IP addresses', () =>
+      withServer({ engine }, async (server) => {
+        await agree(server, 'ada@example.com');
+        await agree(server, 'eve@example.com');
+        await server.advance(60);
+        await agree(server, 'ada@example.com', 2);
+        const { exitCode, entries, erased, head, errors } = await verifyReport(server);
+        assert.deepEqual([exitCode, entries, erased, errors, head.position], [0, 3, 0, [], 3]);
+        const progress: string[] = [];
+        await desk(server.service, ['consent', 'verify'], { progress: (line) => void progress.push(line) });
+        assert.deepEqual(progress, ['3 entries checked …'], 'nothing is sealed twice');
+
+        await inFolder(async (folder) => {
+          const out = path.join(folder, 'ada');
+          const exported = await desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]);
+          assert.equal(exported.exitCode, 0, exported.notes);
+          const document = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
+            entries: { position: number; kind: string; row_id: string; content: Record<string, unknown> }[];
+          };
+          const [first, second] = document.entries;
+          assert.deepEqual([document.entries.length, first?.position, second?.position], [2, 1, 3]);
+          const { db } = server.database;
+          const row = await db.selectFrom('consent_receipts').select('id').orderBy('id').executeTakeFirst();
+          assert.deepEqual([first?.kind, first?.row_id], ['consent', row?.id]);
+          const { mailed_at: mailedAt, reply, ...content } = first!.content;
+          assert.deepEqual(content, {
+            email: 'ada@example.com',
+            name: 'Ada Lovelace',
+            company: 'Analytical Engines',
+            answers: null,
+            consent_version: server.campaign.consent.version,
+            wording: server.campaign.consent.text,
+            given_at: '2026-11-20T12:00:00.000Z',
+            client_address: '198.51.100.7',
+            user_agent: 'Browser/7',
+            verified_at: '2026-11-20T12:00:20.000Z',
+            verified_from_address: '198.51.100.7',
+            same_browser: 1,
+            page: server.config.publicUrl,
+            message_id: server.inbox.mails[0]?.parsed.messageId,
+          });
+          assert.match(String(mailedAt), /^2026-11-20T12:00/);
+          assert.match(String(reply), /^250 /);
+          const page = readFileSync(`${out}.html`, 'utf8');
+          assert.match(page, /198\.51\.100\.7/);
+          assert.match(page, /Hash of this entry/);
+          assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
+        });
+      }));
+
+    it('verifies after an erasure, with an anchor from before it, and holds nothing about the person', () =>
+      withServer({ engine }, async (server) => {
+        for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
+        const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
+        assert.match(anchor, /^3:[0-9a-f]{64} 2026-11-20T/);
+        assert.equal((await desk(server.service, ['erase', 'eve@example.com', '--yes'])).exitCode, 0);
+        const { exitCode, entries, erased, errors } = await verifyReport(server, '--anchor', anchor);
+        assert.deepEqual([exitCode, entries, erased, errors], [0, 4, 1, []]);
+        const rows = await server.database.db.selectFrom('consent_chain').selectAll().execute();
+        assert.doesNotMatch(JSON.stringify(rows), /eve@/);
+        const gone = await desk(server.service, ['consent', 'export', 'eve@example.com', '--out', 'x']);
+        assert.equal(gone.exitCode, 1);
+      }));
+
+    it('has no error after everything that this page does', () =>
+      withServer({ engine }, async (server) => {
+        const { database, service, config, now } = server;
+        const { db } = database;
+        const suppressDan = () =>
+          desk(service, ['suppress', 'add', 'dan@example.com', '--reason', 'unsubscribed']);
+        for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`);
+        await suppressDan();
+        await server.advance(3_600);
+        for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`, 2);
+        const correct = ['correct', 'ada@example.com', '--name', 'Ada King', '--company', 'Lovelace'];
+        assert.equal((await desk(service, correct)).exitCode, 0);
+        // A consent waits for the mail server's reply, and so does everything after it.
+        await db.updateTable('outbox').set({ state: 'queued' }).execute();
+        await suppressDan();
+        assert.deepEqual((await verifyReport(server)).errors, []);
+        await db.updateTable('outbox').set({ state: 'sent' }).execute();
+        await server.advance(61);
+        const before = await verifyReport(server);
+        assert.deepEqual([before.errors, before.entries], [[], 8]);
+        // A copy, as a backup or a move to another database makes it.
+        const older = await freshDatabase('sqlite');
+        try {
+          await moveRows(database, older, () => {});
+          // Mail, codes and forms expire.
+          server.setClock(now() + 40 * 86_400_000);
+          await createHousekeeping({ database, config, clock: now, onExpired: () => {} })();
+          assert.equal(await server.countRows('outbox'), 0);
+          await agree(server, 'gus@example.com');
+          await server.advance(61);
+          await verifyReport(server);
+          for (const name of ['ada', 'dan', 'gus'])
+            assert.equal((await desk(service, ['erase', `${name}@example.com`, '--yes'])).exitCode, 0);
+          const anchor = `${before.head.position}:${before.head.hash}`;
+          const after = await verifyReport(server, '--anchor', anchor);
+          assert.deepEqual([after.exitCode, after.errors, after.accepted, after.erased], [0, [], [], 7]);
+
+          const check = { secrets: service.secrets, now: now() };
+          assert.deepEqual((await verifyChain(older.db, check)).errors, []);
+          const restored = await verifyChain(older.db, { ...check, anchor: after.head });
+          assert.match(restored.errors.map(errorText).join(), /^\d+: the entry that was anchored [^,]+$/);
+        } finally {
+          await older.close();
+        }
+      }));
+
+    it('is signed by the newest secret, and processes without it leave sealing to the others', () =>
+      withServer({ engine }, async (server) => {
+        const { database, service, now } = server;
+        await agree(server, 'ada@example.com');
+        await server.advance(61);
+        assert.deepEqual((await verifyReport(server)).errors, []);
+        const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
+        await keepChainSigned(database, secrets, now());
+        const newOnly = { ...service, secrets: deriveSecrets(['the new secret, long enough for anybody']) };
+        for (const one of [{ ...service, secrets }, newOnly])
+          assert.deepEqual((await verifyReport({ service: one })).errors, []);
+
+        await agree(server, 'eve@example.com');
+        await server.advance(61);
+        assert.equal((await sealConsents(service)).sealed, 0);
+        assert.equal((await sealConsents(newOnly)).sealed, 1);
+        assert.deepEqual((await verifyReport({ service: newOnly })).errors, []);
+
+        // A secret that stays unknown keeps no consent out of the chain.
+        await agree(server, 'bob@example.com');
+        await server.advance(3_601);
+        assert.equal((await sealConsents(service)).sealed, 1);
+        const unsigned = '3: a signature | none from here on';
+        assert.deepEqual((await verifyReport({ service: newOnly })).errors, [unsigned]);
+        const { errors } = await verifyReport(server);
+        assert.deepEqual(errors, ['2: a signature made with APP_SECRET | another one', unsigned]);
+        assert.match((await desk(service, ['consent', 'anchor'])).notes, /This head is not signed/);
+      }));
+  });
+}
+
+it('refuses an anchor that was copied badly, and checks nothing', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
+    assert.deepEqual([exitCode, out], [2, '']);
+    assert.match(notes, /An anchor is what "consent anchor" prints/);
+  }));
+
+it('is one chain when several processes seal at once', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    for (let n = 0; n < 12; n += 1) await agree(server, `lead${n}@example.com`);
+    const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
+    try {
+      const rounds = await Promise.all(
+        [server.database, ...others].map((database) => sealConsents({ ...server.service, database })),
+      );
+      assert.equal(
+        rounds.reduce((sum, { sealed }) => sum + sealed, 0),
+        12,
+      );
+      const { entries, errors } = await verifyReport(server);
+      assert.deepEqual([entries, errors], [12, []]);
+    } finally {
+      for (const { close } of others) await close();
+    }
+  }));
+
+it('holds nothing of a person who is erased while the consent is being sealed', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    await agree(server, 'ada@example.com');
+    await server.advance(60);
+    const { db } = server.database;
+    const sealing = openDatabase(server.config.database, () => {});
+    try {
+      let erasing: ReturnType<typeof desk> | undefined;
+      await sealing.db.transaction().execute(async (tx) => {
+        await lockChain(tx, 'postgres');
+        erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
+        await until(async () => (await countLockWaiters(db)) > 0);
+        // What the sealer had read before.
+        const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
+        const entry = {
+          position: 1,
+          kind: 'consent' as const,
+          row_id: id,
+          content: 'ada@example.com',
+          salt: 's',
+        };
+        await tx
+          .insertInto('consent_chain')
+          .values({ ...entry, content_hash: 'c', previous: 'p', hash: 'h', sealed_at: 0 })
+          .execute();
+      });
+      assert.equal((await erasing)?.exitCode, 0);
+      const rows = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
+      assert.equal(rows[0]?.content, null);
+      assert.doesNotMatch(JSON.stringify(rows), /ada@/);
+    } finally {
+      await sealing.close();
+    }
+  }));

@@ -1,0 +1,277 @@
+// The chain of consents: each entry holds the hash of the previous one, and the newest is signed with a key that is not in the database.
+// One process at a time appends.
+import { hash as hashOf, randomBytes } from 'node:crypto';
+
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+
+import type { RowFacts } from '#server/consent/row-facts.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { isoTime } from '#server/platform/time.ts';
+import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
+
+export type ChainEntry = Selectable<Schema['consent_chain']>;
+/** Of an entry, or of the whole chain: its newest entry. */
+export type ChainHead = { readonly position: number; readonly hash: string };
+
+/** Kinds of entries that are about a row. */
+export type RowKind = keyof RowFacts;
+
+/** What an entry says, by its kind. */
+export type Contents = RowFacts & {
+  readonly consent: RowFacts['consent'] & {
+    /** URL of the page. */
+    readonly page: string;
+    /** The e-mail with the code, and the mail server's reply; null if they were deleted before the consent was sealed. */
+    readonly message_id: string | null;
+    readonly mailed_at: string | null;
+    readonly reply: string | null;
+  };
+  /** The entry of the same row was emptied, because the person was erased. */
+  readonly erasure: { readonly erased_at: string };
+  /** Errors that the operator has looked into. */
+  readonly acceptance: { readonly errors: readonly ChainError[]; readonly accepted_at: string };
+};
+
+/** What is wrong with the chain. Never personal: an accepted error stays in the chain for good. */
+export type ChainError = {
+  /** Null for a row that has no entry. */
+  readonly position: number | null;
+  readonly expected: string;
+  readonly found: string;
+  /** The first and the last entry that it leaves unproved. */
+  readonly unproves: readonly [first: number, last: number];
+  /** Hash of what was found: whoever accepts an error accepts nothing else at this position. */
+  readonly fingerprint: string;
+};
+
+export type NewEntry = {
+  readonly [Kind in ChainEntry['kind']]: {
+    readonly kind: Kind;
+    /** The row that it is about. An acceptance has a number instead. */
+    readonly rowId: string;
+    readonly content: Contents[Kind];
+  };
+}[ChainEntry['kind']];
+
+const SALT_BYTES = 16;
+export const sha256 = (text: string): string => hashOf('sha256', text);
+
+/** The salt is erased with the content; without it, nobody can guess the content from its hash. */
+export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
+export const hashOfEntry = ({
+  previous,
+  position,
+  kind,
+  row_id: rowId,
+  content_hash: contentHash,
+}: Pick<ChainEntry, 'previous' | 'position' | 'kind' | 'row_id' | 'content_hash'>): string =>
+  sha256([previous, position, kind, rowId, contentHash].join('\n'));
+
+/** Before the first entry. */
+export const BEGINNING: ChainHead = { position: 0, hash: '0'.repeat(64) };
+
+const textOf = ({ position, hash }: ChainHead): string => `${position}:${hash}`;
+
+/** The newest entry, signed or not. */
+export async function chainHead(db: Db): Promise<ChainHead> {
+  const head = await db
+    .selectFrom('consent_chain')
+    .select(['position', 'hash'])
+    .where('position', '>', 0)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return head ?? BEGINNING;
+}
+
+/** Makes others who append to the chain wait until this transaction ends. SQLite has one writer anyway. */
+export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+}
+
+/** There is one head: the ID of its row. */
+const HEAD_ID = 'head';
+
+export type SignedHead = ChainHead & {
+  /** One of the secrets in use signed it. */
+  readonly isGenuine: boolean;
+  readonly isByNewestSecret: boolean;
+  readonly signedAt: number;
+};
+
+/** The head that was signed last; null if none ever was. */
+export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead | null> {
+  const row = await db
+    .selectFrom('consent_chain_head')
+    .selectAll()
+    .where('id', '=', HEAD_ID)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { position, hash, signature, signed_at: signedAt } = row;
+  const { sign, verifies } = chainSignerOf(secrets);
+  const [isGenuine, isByNewestSecret] = [verifies(textOf(row), signature), signature === sign(textOf(row))];
+  return { position, hash, isGenuine, isByNewestSecret, signedAt };
+}
+
+/** Whether the newest entry is the signed head, and the signature ours. */
+export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> {
+  const [newest, signed] = [await chainHead(db), await signedHead(db, secrets)];
+  return signed !== null && signed.isGenuine && textOf(signed) === textOf(newest);
+}
+
+async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead, now: number): Promise<void> {
+  const signature = chainSignerOf(secrets).sign(textOf({ position, hash }));
+  const signed = { position, hash, signature, signed_at: now };
+  await tx
+    .insertInto('consent_chain_head')
+    .values({ id: HEAD_ID, ...signed })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(signed))
+    .execute();
+}
+
+/**
+ * At a start: signs the beginning of an unused chain, and signs the head anew after a change of the secret. Any other chain stays as it
+ * is: the operator decides about entries without a signature.
+ * @param now milliseconds since 1970
+ */
+export async function keepChainSigned(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  secrets: Secrets,
+  now: number,
+): Promise<void> {
+  const headToSign = async (from: Db): Promise<ChainHead | null> => {
+    const signed = await signedHead(from, secrets);
+    if (signed === null) return (await isUnused(from)) ? BEGINNING : null;
+    return signed.isGenuine && !signed.isByNewestSecret ? signed : null;
+  };
+  if ((await headToSign(db)) === null) return;
+  await db.transaction().execute(async (tx) => {
+    await lockChain(tx, engine);
+    const head = await headToSign(tx);
+    if (head !== null) await signHead(tx, secrets, head, now);
+  });
+}
+
+async function isUnused(db: Db): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from consent_chain union all select 1 from consent_receipts union all select 1 from withdrawals limit 1
+  `.execute(db);
+  return rows.length === 0;
+}
+
+/**
+ * Appends entries, and signs the new head if the previous one was signed. It never signs over an entry without a signature, unless the
+ * operator accepts it. The caller has locked the chain.
+ * @returns the position of the newest entry
+ */
+export async function appendEntries(
+  tx: Db,
+  added: readonly NewEntry[],
+  { secrets, now, accepts = false }: { secrets: Secrets; now: number; accepts?: boolean },
+): Promise<number> {
+  let head = await chainHead(tx);
+  if (added.length === 0) return head.position;
+  const signs = accepts || (await isChainSigned(tx, secrets));
+  const entries = added.map(({ kind, rowId, content }) => {
+    const text = JSON.stringify(content);
+    const salt = randomBytes(SALT_BYTES).toString('hex');
+    const entry = {
+      position: head.position + 1,
+      kind,
+      row_id: rowId,
+      content: text,
+      salt,
+      content_hash: hashOfContent(salt, text),
+      previous: head.hash,
+    };
+    head = { position: entry.position, hash: hashOfEntry(entry) };
+    return { ...entry, hash: head.hash, sealed_at: now };
+  });
+  await tx.insertInto('consent_chain').values(entries).execute();
+  if (signs) await signHead(tx, secrets, head, now);
+  return head.position;
+}
+
+/** The position at which the entry called k was erased; null if it was not. */
+export const erasedAt = sql<number | null>`(
+  select e.position from consent_chain e where e.row_id = k.row_id and e.kind = 'erasure' and k.kind <> 'erasure'
+)`;
+
+/**
+ * Makes the function that empties the entries of a person who is being erased. Their positions stay, so that the others can still be checked,
+ * and an erasure is appended for each: whatever is empty without one was emptied by a stranger.
+ * @param now milliseconds since 1970
+ */
+export const createProofEraser =
+  (
+    {
+      database: { engine },
+      secrets,
+    }: { readonly database: Pick<OpenDatabase, 'engine'>; readonly secrets: Secrets },
+    now: number,
+  ) =>
+  /** @returns how many entries are about the person */
+  async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
+    // A consent may be on its way into the chain.
+    await lockChain(tx, engine);
+    const erased = await tx
+      .selectFrom('consent_chain as k')
+      .select('k.row_id')
+      .where(isAbout)
+      .where('k.kind', '<>', 'erasure')
+      .where(erasedAt, 'is', null)
+      .orderBy('k.position')
+      .execute();
+    const content = { erased_at: isoTime(now) };
+    const erasures = erased.map(({ row_id: rowId }) => ({ kind: 'erasure', rowId, content }) as const);
+    await appendEntries(tx, erasures, { secrets, now });
+    const { numUpdatedRows } = await tx
+      .updateTable('consent_chain')
+      .set({ content: null, salt: null })
+      .where(isAbout)
+      .where('kind', '<>', 'erasure')
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  };
+
+const ERRORS_PER_ENTRY = 1_000;
+const acceptanceId = (number: number): string => `acceptance-${number}`;
+
+/**
+ * Appends errors that the operator accepts, and signs the whole chain as it is.
+ * @param options now: milliseconds since 1970
+ */
+export async function acceptErrors(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { errors, secrets, now }: { errors: readonly ChainError[]; secrets: Secrets; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await lockChain(tx, engine);
+    const known = (await acceptancesIn(tx)).length;
+    const entries: NewEntry[] = [];
+    for (let from = 0; from < errors.length; from += ERRORS_PER_ENTRY)
+      entries.push({
+        kind: 'acceptance',
+        rowId: acceptanceId(known + entries.length + 1),
+        content: { errors: errors.slice(from, from + ERRORS_PER_ENTRY), accepted_at: isoTime(now) },
+      });
+    await appendEntries(tx, entries, { secrets, now, accepts: true });
+  });
+}
+
+/** The acceptances, the oldest first. */
+export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
+  const entries: ChainEntry[] = [];
+  for (;;) {
+    const entry = await db
+      .selectFrom('consent_chain')
+      .selectAll()
+      .where('row_id', '=', acceptanceId(entries.length + 1))
+      .where('kind', '=', 'acceptance')
+      .executeTakeFirst();
+    if (entry === undefined) return entries;
+    entries.push(entry);
+  }
+}

@@ -1,0 +1,227 @@
+// Checks the chain of consents: that its entries follow each other up to a head that we signed, and that what was sealed and the rows say
+// the same. Changes nothing.
+import { sql } from 'kysely';
+
+import {
+  acceptancesIn,
+  BEGINNING,
+  erasedAt,
+  hashOfContent,
+  hashOfEntry,
+  sha256,
+  signedHead,
+  type ChainEntry,
+  type ChainError,
+  type ChainHead,
+  type Contents,
+  type SignedHead,
+} from '#server/consent/chain.ts';
+import { readRows } from '#server/consent/row-facts.ts';
+import { OVERLAP_MS, unsealedPages } from '#server/consent/sealer.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { timeOfId } from '#server/db/engine/ids.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
+import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+
+export type ChainReport = {
+  readonly entries: number;
+  /** Entries of erased people: their positions are checked, their contents are gone. */
+  readonly erased: number;
+  readonly head: ChainHead;
+  /** How many errors there are; the first are listed. */
+  readonly errorCount: number;
+  readonly errors: readonly ChainError[];
+  /** Errors that the operator has looked into; the first are listed. */
+  readonly accepted: readonly ChainError[];
+};
+
+/** An entry, with what its row says now. */
+type CheckedEntry = Awaited<ReturnType<typeof entriesAfter>>[number];
+
+export type CheckOptions = {
+  /** A head that was printed at another time: it has to be in the chain. */
+  readonly anchor?: ChainHead | undefined;
+  /** How many errors are listed. */
+  readonly mostErrors?: number;
+  /** Takes the number of entries checked so far; may throw to end the check. */
+  readonly onChecked?: (entries: number) => void;
+  /** Called for each entry, before its errors. content: null if it cannot be read. */
+  readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
+  /** Called for every error. */
+  readonly onError?: (error: ChainError, isAccepted: boolean) => void;
+};
+
+const PAGE_SIZE = 100;
+const nothing = () => {};
+
+/**
+ * Checks the whole chain, a page at a time, beside processes that append to it.
+ * @param now milliseconds since 1970
+ */
+export async function verifyChain(
+  db: Db,
+  { secrets, now, ...options }: CheckOptions & { readonly secrets: Secrets; readonly now: number },
+): Promise<ChainReport> {
+  const { anchor, mostErrors = 100, onChecked = nothing, onEntry = nothing, onError = nothing } = options;
+  const accepted = await readAcceptances(db, secrets);
+  const known = new Set(accepted.map(({ fingerprint }) => fingerprint));
+  const errors: ChainError[] = [];
+  let errorCount = 0;
+  const report = (error: ChainError) => {
+    const isAccepted = known.has(error.fingerprint);
+    onError(error, isAccepted);
+    if (isAccepted) return;
+    errorCount += 1;
+    if (errors.length < mostErrors) errors.push(error);
+  };
+  let [entries, erased, after] = [0, 0, Number.MIN_SAFE_INTEGER];
+  let head = BEGINNING;
+  let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
+  // What starting left: the peak is 10 MB lower.
+  collectGarbage();
+  const collect = createCollector();
+
+  /** @returns whether there was anything to check */
+  const checkRest = async (): Promise<boolean> => {
+    const before = entries;
+    const readAfter = (position: number) => entriesAfter(db, position);
+    for await (const page of pagesAfter(after, readAfter, ({ position }) => position)) {
+      collect();
+      for (const entry of page) {
+        const { position, hash } = entry;
+        const content = readContent(entry);
+        entries += 1;
+        after = position;
+        if (entry.content === null) erased += 1;
+        onEntry(entry, content);
+        for (const error of [...checkPlace(head, entry), ...checkContent(entry, content)]) report(error);
+        if (position > 0) head = { position, hash };
+        if (position === anchor?.position) isAnchored = hash === anchor.hash;
+      }
+      onChecked(entries);
+    }
+    return entries > before;
+  };
+
+  // What is appended meanwhile is signed meanwhile: the head that is compared was read after all that it covers.
+  let signed;
+  do signed = await signedHead(db, secrets);
+  while (await checkRest());
+  for (const error of await checkHead(db, signed, head)) report(error);
+  for await (const ids of unsealedPages(db, '')) {
+    collect();
+    for (const id of ids) if (!isRecent(id, now)) report(unsealed(id));
+  }
+  if (anchor !== undefined && !isAnchored)
+    report(errorAt(anchor.position, 'the entry that was anchored', 'none or another one', anchor.hash));
+  return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
+}
+
+/** The accepted errors, from entries that the signed head covers: a stranger may append others. */
+async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly ChainError[]> {
+  const signed = await signedHead(db, secrets);
+  if (signed === null || !signed.isGenuine) return [];
+  return (await acceptancesIn(db))
+    .filter((entry) => entry.position <= signed.position && entry.hash === hashOfEntry(entry))
+    .flatMap((entry) => (readContent(entry) as Contents['acceptance'] | null)?.errors ?? []);
+}
+
+/** What the content says; null if it is missing, does not fit its hash, or cannot be read. */
+function readContent({ content, salt, content_hash: hash }: ChainEntry): object | null {
+  if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
+  try {
+    const parsed: unknown = JSON.parse(content);
+    return typeof parsed === 'object' ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const entriesAfter = (db: Db, after: number) =>
+  readRows(
+    db,
+    sql<ChainEntry & { readonly erased_at: number | null }>`
+      select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at, ${erasedAt} as erased_at
+      from consent_chain k where position > ${after} order by position limit ${PAGE_SIZE}
+    `,
+    'position',
+  );
+
+/** @param state what an acceptance of this error holds for */
+function errorAt(
+  position: number,
+  expected: string,
+  found: string,
+  state: unknown,
+  unproves: ChainError['unproves'] = [position, position],
+): ChainError {
+  const fingerprint = sha256(JSON.stringify([position, expected, found, state]));
+  return { position, expected, found, unproves, fingerprint };
+}
+
+function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
+  const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
+  // The hash before covers all that comes before it: an accepted error vouches for that as well.
+  const state = [before.hash, previous, kind, rowId, contentHash, hash];
+  const error = (expected: string, found: string) => [
+    errorAt(position, expected, found, state, [0, position]),
+  ];
+  if (position !== before.position + 1) return error(`entry ${before.position + 1}`, `entry ${position}`);
+  if (previous === before.hash && hash === hashOfEntry(entry)) return [];
+  return error(`the hash that follows entry ${before.position}`, 'another one');
+}
+
+function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
+  const { position, kind, erased_at: erasure, facts } = entry;
+  // The salt goes when the person is erased, and with it all that this state could tell.
+  const state = [entry.salt, entry.content, facts];
+  const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];
+  if (erasure !== null) {
+    const left = [entry.content !== null && 'its content', facts !== null && `its ${kind}`].filter(Boolean);
+    return left.length === 0
+      ? []
+      : error(`nothing after its erasure in entry ${erasure}`, left.join(' and '));
+  }
+  if (entry.content === null) return error('its content, or an erasure', 'neither');
+  if (content === null) return error('the content that was sealed', 'another one');
+  if (kind === 'erasure' || kind === 'acceptance') return [];
+  if (facts === null) return error(`its ${kind}`, 'none');
+  const sealed = content as Readonly<Record<string, unknown>>;
+  // A later release may seal more fields, or fewer.
+  const fields = Object.entries(facts)
+    .filter(([field, value]) => field in sealed && sealed[field] !== value)
+    .map(([field]) => field);
+  return fields.length === 0 ? [] : error(`its ${kind} as sealed`, `other values (${fields.join(', ')})`);
+}
+
+/** Compares the signed head with the chain. */
+async function checkHead(
+  db: Db,
+  signed: SignedHead | null,
+  newest: ChainHead,
+): Promise<readonly ChainError[]> {
+  const { position, hash, isGenuine } = signed ?? { ...BEGINNING, isGenuine: true };
+  // Accepting an error changes the newest entry, so none of these is ever known.
+  const error = (at: number, expected: string, found: string, from: number) =>
+    errorAt(at, expected, found, newest.hash, [from, newest.position]);
+  const found = isGenuine ? [] : [error(position, 'a signature made with APP_SECRET', 'another one', 0)];
+  const row = await db
+    .selectFrom('consent_chain')
+    .select('hash')
+    .where('position', '=', position)
+    .executeTakeFirst();
+  if (position > 0 && row?.hash !== hash)
+    found.push(error(position, 'the entry that was signed as the newest', 'none or another one', 0));
+  else if (newest.position > position)
+    found.push(error(position + 1, 'a signature', 'none from here on', position + 1));
+  return found;
+}
+
+/** The newest may wait for their mail. An ID that this page did not make has no time. */
+const isRecent = (id: string, now: number): boolean => Math.abs(now - timeOfId(id)) <= OVERLAP_MS;
+
+const unsealed = (id: string): ChainError => {
+  const [expected, found] = [`an entry for consent or withdrawal ${id}`, 'none'];
+  return { position: null, expected, found, unproves: [0, -1], fingerprint: sha256(expected) };
+};

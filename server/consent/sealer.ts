@@ -1,0 +1,184 @@
+// Seals consents and withdrawals into the chain, some seconds afterwards and in batches, so that no visitor ever waits for the chain.
+import { setImmediate } from 'node:timers/promises';
+
+import { sql, type Selectable } from 'kysely';
+
+import { appendEntries, lockChain, signedHead, type NewEntry } from '#server/consent/chain.ts';
+import { readRows } from '#server/consent/row-facts.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
+import type { Schema } from '#server/db/schema.ts';
+import type { OpenMail } from '#server/mail/mail.ts';
+import { createRests } from '#server/platform/spare-time.ts';
+import { HOUR_MS, isoTime } from '#server/platform/time.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+
+export type SealerParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly mail: Pick<OpenMail, 'messageIdOf'>;
+  readonly config: { readonly publicUrl: string };
+  readonly clock: () => number;
+};
+
+/** The result of the code's mail is stored by then, or never. */
+const MAIL_PATIENCE_MS = 60_000;
+/** A row may be committed after one with a higher ID, but not later than this. */
+export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
+/**
+ * While processes change to a new APP_SECRET, those without it leave sealing to the others. After this time the signature counts as a
+ * stranger's, and consents are sealed unsigned.
+ */
+const SECRET_CHANGE_MS = HOUR_MS;
+/** Rows looked at in one statement. */
+const PAGE_SIZE = 1_000;
+/** Rows in one transaction, which takes some ten milliseconds. */
+const BATCH_SIZE = 100;
+
+/**
+ * Makes one round of sealing. The first looks at every row, each later one at what the last complete round may have left: so a process
+ * that was suspended, or whose clock was moved, leaves no row out.
+ */
+export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
+  let begin = '';
+  return async () => {
+    const newest = lowestIdAt(parts.clock() - OVERLAP_MS);
+    const { left } = await sealConsents(parts, {
+      // If the clock was put back, new rows have lower IDs.
+      begin: lower(begin, newest),
+      shouldStop,
+      rest: createRests(),
+    });
+    begin = left === null ? newest : lower(newest, lowestIdAt(timeOfId(left) - OVERLAP_MS));
+  };
+}
+
+const lower = (one: string, other: string): string => (one < other ? one : other);
+
+/**
+ * Seals every row that is not in the chain, in the order of their IDs, up to the first that has to wait.
+ * @param options begin: the ID before the first row; empty for all. onSealed: takes how many were sealed so far. rest: awaited after each batch, and
+ *   after each page of sealed rows
+ * @returns left: the row that waits
+ */
+export async function sealConsents(
+  parts: SealerParts,
+  {
+    begin = '',
+    shouldStop = () => false,
+    onSealed = () => {},
+    rest = setImmediate,
+  }: {
+    begin?: string;
+    shouldStop?: () => boolean;
+    onSealed?: (sealed: number) => void;
+    rest?: () => Promise<unknown>;
+  } = {},
+): Promise<{ readonly sealed: number; readonly left: string | null }> {
+  let sealed = 0;
+  for await (const unsealed of unsealedPages(parts.database.db, begin)) {
+    if (shouldStop()) break;
+    if (unsealed.length === 0) await rest();
+    for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
+      const ids = unsealed.slice(from, from + BATCH_SIZE);
+      const batch = await sealBatch(parts, ids);
+      sealed += batch.sealed;
+      onSealed(sealed);
+      if (batch.left !== null) return { sealed, left: batch.left };
+      await rest();
+    }
+  }
+  return { sealed, left: null };
+}
+
+/**
+ * Finds consents and withdrawals that are in no entry.
+ * @param begin the ID before the first row; empty for all
+ * @returns pages of IDs, in the order in which they happened; a page may be empty
+ */
+export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
+  const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
+    sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;
+  const readAfter = async (after: string) => {
+    // A page of each, and of both together.
+    const { rows } = await sql<{ id: string; position: number | null }>`
+      select r.id, ${positionOf('r.id')} as position
+      from (${pageOf('consent_receipts', after)} union all ${pageOf('withdrawals', after)}) r
+      order by r.id limit ${PAGE_SIZE}
+    `.execute(db);
+    return rows;
+  };
+  for await (const page of pagesAfter(begin, readAfter, ({ id }) => id))
+    yield page.filter(({ position }) => position === null).map(({ id }) => id);
+}
+
+/** The position of a row. Looked up for each: PostgreSQL would otherwise read a long chain from its beginning to join it with few rows. */
+const positionOf = (id: 'r.id' | 'u.row_id') =>
+  sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
+
+async function sealBatch(
+  {
+    database: { db, engine },
+    secrets,
+    mail: { messageIdOf },
+    config: { publicUrl: page },
+    clock,
+  }: SealerParts,
+  ids: readonly string[],
+): Promise<{ readonly sealed: number; readonly left: string | null }> {
+  const now = clock();
+  return db.transaction().execute(async (tx) => {
+    await lockChain(tx, engine);
+    if (await isSignedByNewerSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
+    // Another process may have sealed some of them meanwhile.
+    const unsealed = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
+      select u.* from (
+        select id as row_id, 'consent' as kind from consent_receipts union all select id, 'withdrawal' from withdrawals
+      ) u
+      where u.row_id in (${sql.join(ids)}) and ${positionOf('u.row_id')} is null
+    `;
+    const rows = await readRows(tx, unsealed, 'row_id');
+    const mails = await mailsOf(tx, ids, now);
+    const waiting = rows.findIndex(({ row_id: id }) => mails.get(id)?.is_on_its_way);
+    const added = rows.slice(0, waiting < 0 ? rows.length : waiting).flatMap((row) => {
+      const { row_id: rowId, kind, facts, isComplete } = row;
+      if (facts === null || !isComplete) return [];
+      const { mail_id: id, finished_at: at, reply = null } = mails.get(rowId) ?? {};
+      const mail = { message_id: id ? messageIdOf(id) : null, mailed_at: at ? isoTime(at) : null, reply };
+      return [{ kind, rowId, content: kind === 'consent' ? { ...facts, page, ...mail } : facts } as NewEntry];
+    });
+    await appendEntries(tx, added, { secrets, now });
+    return { sealed: added.length, left: rows[waiting]?.row_id ?? null };
+  });
+}
+
+/** Whether another process signed a short while ago, with a secret that this one does not know. */
+async function isSignedByNewerSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
+  const signed = await signedHead(tx, secrets);
+  return signed !== null && !signed.isGenuine && Math.abs(now - signed.signedAt) < SECRET_CHANGE_MS;
+}
+
+type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
+  readonly mail_id: string;
+  readonly is_on_its_way: boolean | number;
+};
+
+/** The mail that brought the code of each consent. On its way: the mail server's reply is not stored yet. */
+async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
+  const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
+  // Two browsers can each enter a code of their own in the same millisecond.
+  const { rows } = await sql<Mail & { readonly id: string }>`
+    select r.id, m.id as mail_id, m.finished_at, m.reply,
+      m.state = 'queued' and r.verified_at between ${from} and ${to} as is_on_its_way
+    from consent_receipts r
+    join leads l on l.id = r.lead_id
+    join submissions s on s.id = r.submission_id
+    join outbox m on m.code_id = (
+      select c.id from codes c where c.email = l.email and c.used_at = r.verified_at
+      order by c.challenge_id <> s.challenge_id, c.id limit 1
+    )
+    where r.id in (${sql.join(ids)})
+  `.execute(tx);
+  return new Map(rows.map((row) => [row.id, row]));
+}
