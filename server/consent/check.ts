@@ -14,9 +14,10 @@ import {
   type ChainError,
   type ChainHead,
   type Contents,
+  type RowKind,
   type SignedHead,
 } from '#server/consent/chain.ts';
-import { readRows } from '#server/consent/row-facts.ts';
+import { readRows, type RowFacts } from '#server/consent/row-facts.ts';
 import { OVERLAP_MS, unsealedPages } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
@@ -37,7 +38,10 @@ export type ChainReport = {
 };
 
 /** An entry, with what its row says now. */
-type CheckedEntry = Awaited<ReturnType<typeof entriesAfter>>[number];
+type CheckedEntry = ChainEntry & {
+  readonly erased_at: number | null;
+  readonly facts: RowFacts[RowKind] | null;
+};
 
 export type CheckOptions = {
   /** A head that was printed at another time: it has to be in the chain. */
@@ -138,7 +142,7 @@ function readContent({ content, salt, content_hash: hash }: ChainEntry): object 
   }
 }
 
-const entriesAfter = (db: Db, after: number) =>
+const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =>
   readRows(
     db,
     sql<ChainEntry & { readonly erased_at: number | null }>`

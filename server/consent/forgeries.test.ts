@@ -73,6 +73,7 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
   ['previous hash changed', entry(3, "previous = 'x'"), link(3)],
   ['kind changed', entry(6, "kind = 'erasure'"), link(6)],
   ['content and hashes', rechain(3, 'Analytical', 'Digital'), differs(3, 'company'), cut(7), anchor(7)],
+  ['content and its own hashes', rechain(3, 'Analytical', 'Digital', 3), differs(3, 'company'), link(4)],
   [
     'content, hashes, row',
     [receipt('bob', "user_agent = 'B'"), rechain(3, 'Browser/7', 'B')],
@@ -288,7 +289,7 @@ for (const engine of ENGINES) {
               notes,
               page,
               errors,
-              from: entries.map((entry) => entry.content.client_address),
+              from: entries.map((one) => one.content.client_address),
             };
           });
         const from = ['198.51.100.7'];
@@ -396,12 +397,12 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
-/** Changes the content of an entry, and all hashes from it on, as this page would make them. */
-function rechain(from: number, before: string, after: string): Forging {
+/** Changes the content of an entry, and the hashes from it on, as this page would make them. @param to the last of these; all if not given */
+function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
     let previous = entries[from - 1]!.previous;
-    for (const old of entries.slice(from - 1)) {
+    for (const old of entries.slice(from - 1, to)) {
       const text = old.position === from ? old.content!.replace(before, after) : old.content;
       const contentHash = text === null ? old.content_hash : hashOfContent(old.salt!, text);
       const changed = { content: text, content_hash: contentHash, previous };
