@@ -23,7 +23,6 @@ const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*
 const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   { platform: ['*'], attribution: ['*'] },
   {
-    restart: ['running-page.js'],
     // What the operator set, the files it is read from, and the numbers that nobody sets.
     settings: ['settings.ts', 'env-file.ts', 'tries-and-rates.ts'],
     secrets: ['*'],

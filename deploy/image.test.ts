@@ -7,12 +7,11 @@ import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { newestRelease } from '#server/http/releases.ts';
-import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
+import { SERVING_FLAGS, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const DOCKERFILE = readFileSync(path.join(PROJECT_FOLDER, 'Dockerfile'), 'utf8');

@@ -12,6 +12,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 /** One page; and the template of several, which are called lead-page@NAME. */
 const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
+const SOCKET = readUnit('lead-page.socket');
 /** In tenths; 100 is a service that may do everything. What is left is what a server on the network needs. */
 const MOST_EXPOSED = 15;
 
@@ -22,6 +23,7 @@ const skip = analyze === undefined && notTested('systemd-analyze');
 
 /** Runs systemd-analyze on a unit, as if this checkout were in /opt/lead-page. */
 async function analyzed(name: string, unit: string, ...parameters: readonly string[]) {
+  const socket = name.replace('.service', '.socket');
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
@@ -29,6 +31,7 @@ async function analyzed(name: string, unit: string, ...parameters: readonly stri
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));
+    writeFileSync(path.join(folder, socket), SOCKET);
     const { status, stdout, stderr } = spawnSync(analyze ?? '', [...parameters, file], { encoding: 'utf8' });
     answer = { status, said: stdout + stderr };
   });
@@ -63,6 +66,7 @@ describe('the unit of systemd', () => {
         .filter((line) => !lines(UNIT).includes(line));
     assert.deepEqual(of('spring'), [
       'Description=Verified Lead Page spring',
+      'Requires=lead-page@spring.socket',
       'StateDirectory=lead-page/spring',
       'Environment=INSTANCE_FOLDER=/var/lib/lead-page/spring',
     ]);
@@ -88,6 +92,8 @@ describe('the unit of systemd', () => {
     };
     const bin = '/opt/lead-page/node_modules/.bin/';
     assert.equal(valueOf('ExecStart'), scripts.start.replace(/^exec /, bin));
+    assert.equal(valueOf('Requires'), 'lead-page.socket');
+    assert.match(SOCKET, /^ListenStream=127\.0\.0\.1:3000$/m);
     assert.ok(Number.parseInt(valueOf('TimeoutStopSec')) > 15);
     assert.ok(Number(valueOf('LimitNOFILE')) > 5_200);
   });

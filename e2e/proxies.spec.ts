@@ -8,10 +8,11 @@ import { text } from 'node:stream/consumers';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { freePort } from '#testing/free-port.ts';
+import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { startProxy, type ProxyPorts } from '#testing/proxies.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { siteSettings, startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
+import { prepareSite, siteSettings, startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 import { createVisitor, expect, test as base } from './fixtures.ts';
 
@@ -159,6 +160,40 @@ for (const name of ['nginx', 'caddy'] as const) {
         202,
       );
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
+    });
+
+    test('a restart on a socket that systemd holds refuses no page and no form', async () => {
+      test.setTimeout(180_000);
+      const port = await freePort();
+      const own = { http: await freePort(), https: await freePort(), pages: [port] };
+      const { env, folder, close } = await prepareSite({
+        env: { ...settings(own), LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' },
+      });
+      const url = `https://localhost:${own.https}`;
+      const page = await startOnHeldSocket(env, folder, { port });
+      const proxy = await startProxy(name, own);
+      await until(async () => (await ask(url)).status === 200);
+      let forms = 0;
+      const get = async () => {
+        const { status } = await ask(url);
+        return status === 200 ? null : `page: ${status}`;
+      };
+      const post = async () => {
+        forms += 1;
+        const { status, body } = await postForm(url, `visitor-${forms}@example${forms}.com`);
+        return status === 202 ? null : `form: ${status} ${body}`;
+      };
+      const stream = streamOf([get, get, get, get, post, post]);
+      try {
+        await until(() => forms > 1);
+        await page.restart();
+        expect((await stream.stop()).failed).toEqual([]);
+      } finally {
+        await stream.stop();
+        await proxy.close();
+        await page.stop();
+        await close();
+      }
     });
 
     test('while the page is started anew, a visitor never reads the error page of a proxy', async ({

@@ -1,5 +1,5 @@
 // What visitors notice while releases change: nginx with the file of deploy/ in front, fifty visitors on the page, and the servers behind
-// it replaced, ten times each. In place (npm run restart, with new words each time), two processes on one PostgreSQL, two on one SQLite file; and
+// it replaced, ten times each. One process on a socket that systemd holds (with new words each time), two processes on one PostgreSQL, two on one SQLite file; and
 // the release before and this one at once on one database.
 //   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -24,6 +24,7 @@ import { ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import type { Inbox } from '#testing/inbox.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
+import { startOnHeldSocket } from '#testing/held-socket.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startProxy } from '#testing/proxies.ts';
 import { startSiteProcess, type PreparedSite, type SiteProcess } from '#testing/start-site.ts';
@@ -202,24 +203,14 @@ async function report(what: string, restarts: string, site: PreparedSite, seen: 
 
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
-/** `npm run restart` in a copy of the project, with other words each time; and, for comparison, a stop and a start. */
+/** New words and a restart on a socket that stays open, in a copy of the project; and, for comparison, a stop and a start. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
   const port = await freePort();
   const site = await proof.prepareSite('sqlite', { env: { ...SETTINGS, PORT: String(port) } });
-  const { CAMPAIGN_FOLDER: _, ...settings } = site.env;
-  writeFileSync(
-    path.join(site.folder, '.env'),
-    Object.entries(settings)
-      .map(([name, value]) => `${name}="${value}"\n`)
-      .join(''),
-  );
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], INSTANCE_FOLDER: site.folder };
-  const npm = (script: string) => execute('npm', ['run', '-s', script], { cwd: project, env });
-  await npm('build');
-  // As `npm start` does it, after its look and its build.
-  const start = () => startSiteProcess({ PORT: undefined }, site.folder, project, 'primary.js');
-  let server = await start();
+  const { CAMPAIGN_FOLDER: _, ...env } = site.env;
+  await build(project);
+  const page = await startOnHeldSocket(env, site.folder, { port, project });
   const words = path.join(project, 'campaign', 'interface.yaml');
   const changeWords = (time: number) =>
     writeFileSync(
@@ -229,25 +220,26 @@ async function inPlace(): Promise<void> {
   await behindNginx({ site, ports: [port] }, async (underVisitors) => {
     const undisturbed = await underVisitors(() => setTimeout(CONTROL_MS));
     await report(`for comparison: nothing restarted, ${CONTROL_MS / 1000} s`, '0', site, undisturbed, false);
-    let sentence = '';
     const restarted = await underVisitors(async () => {
       for (let time = 1; time <= TIMES; time += 1) {
         changeWords(time);
-        ({ stdout: sentence } = await npm('restart'));
+        await build(project);
+        await page.restart();
         await setTimeout(REST_MS);
       }
     });
-    process.stdout.write(sentence);
     const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
     proof.expect(releases === TIMES + 1, `in place: ${releases} releases were built, not ${TIMES + 1}`);
-    await report('one process, `npm run restart`, new words each time', `${TIMES}`, site, restarted);
+    await report('one process on a socket of systemd, new words each time', `${TIMES}`, site, restarted);
+    await page.stop();
+    let server = await startSiteProcess(env, site.folder, project);
     const stopped = await underVisitors(async () => {
       await server.stop('SIGTERM');
-      server = await start();
+      server = await startSiteProcess(env, site.folder, project);
     });
-    await report('for comparison: stopped and started again', '1', site, stopped, false);
+    await report('for comparison: stopped and started again without a socket', '1', site, stopped, false);
+    await server.stop();
   });
-  await server.stop();
   await site.close();
   remove();
 }

@@ -28,12 +28,8 @@ await startChecked({
 const COLLECT_AFTER_MS = 1_000;
 
 // From here V8 collects its old space when it has grown by 75 %. Each collection also drops compiled code that is unused at the moment, so
-// no collection runs merely because the process is idle (--no-memory-reducer, restart/serving-flags.js).
-const startIsOver = () => setFlagsFromString('--heap-growing-percent=75');
-// A server that takes the place of another has collected before it served (main.ts).
-if (process.argv.includes('--beside')) startIsOver();
-else
-  setTimeout(() => {
-    collectGarbage();
-    startIsOver();
-  }, COLLECT_AFTER_MS).unref();
+// no collection runs merely because the process is idle (--no-memory-reducer, package.json).
+setTimeout(() => {
+  collectGarbage();
+  setFlagsFromString('--heap-growing-percent=75');
+}, COLLECT_AFTER_MS).unref();

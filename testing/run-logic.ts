@@ -10,8 +10,7 @@ import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
  * patience, a drain, a failover) stands between what computes.
  */
 const LONGEST = [
-  'server/run/primary',
-  'server/run/process-that-does-not-run',
+  'server/run/restart',
   'server/run/main',
   'server/http/releases',
   'server/http/overload',

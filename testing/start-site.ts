@@ -2,11 +2,10 @@
 // server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
@@ -14,6 +13,11 @@ import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+  readonly scripts: { readonly start: string };
+};
+/** What `npm start` tells Node about memory (docs/decisions/0019-what-starting-leaves.md). */
+export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 /** A busy machine takes its time. */
 const READY_WITHIN_MS = 60_000;
 
@@ -32,19 +36,17 @@ export type SiteProcess = {
  * @param env the settings; the rest of the environment is passed on, but no setting of this machine. PORT undefined: that of .env
  * @param folder where it runs: data/ appears there
  * @param project whose server it is, if not this one's (project-copy.ts)
- * @param file of its server/: start.js serves by itself, as in a container; primary.js is what `npm start` runs
  */
 export async function startSiteProcess(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
   project = PROJECT_FOLDER,
-  file: 'start.js' | 'primary.js' = 'start.js',
 ): Promise<SiteProcess> {
   // A copy of the project has its own campaign, and builds it itself.
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
-  const child = spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', file)], {
+  const child = spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', 'start.js')], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

@@ -1,4 +1,4 @@
-// The desk's process beside the page's: it starts and ends with it, comes back when it dies, and takes its port over at a restart.
+// The desk's process beside the page's: it starts and ends with it, and comes back when it dies.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -6,10 +6,8 @@ import { describe, it } from 'node:test';
 
 import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { API } from '#shared/api.ts';
-import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { restartPage, runningIn, startPage, writeSettings } from '#testing/running-page.ts';
 import { startSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
@@ -107,27 +105,4 @@ describe('the process of the desk', () => {
       await site.close();
     }
   });
-
-  it('leaves its port to the one of the process that takes over', () =>
-    inFolder(async (folder) => {
-      const port = await freePort();
-      const env = settingsFor(port);
-      const page = await startPage(folder, env);
-      try {
-        await until(() => answers(env.DESK_URL), PATIENCE_MS);
-        const [before] = desksIn(page.output());
-        writeSettings(folder, { ...env, DESK_PEOPLE: 'bob@example.com' });
-        const { code, said } = await restartPage(folder);
-        assert.equal(code, 0, said);
-        assert.equal(runningIn(folder).outcome, 'taken');
-        await until(async () => {
-          if (!(await answers(env.DESK_URL))) return false;
-          return desksIn(page.output()).at(-1) !== before;
-        }, PATIENCE_MS);
-        await page.stop();
-        assert.equal(await answers(env.DESK_URL), false);
-      } finally {
-        await page.stop('SIGKILL');
-      }
-    }));
 });

@@ -10,11 +10,10 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
-import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
-import { siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
 import { median } from '#proofs/stand/report.ts';
 import { createClient, type Client } from '#proofs/speed/client.ts';
 import type { Sink } from '#proofs/speed/sink.ts';

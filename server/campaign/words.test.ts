@@ -37,8 +37,6 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
   'server/platform/private-files.ts': 'files that others can read',
-  'server/run/check-start.ts': 'why the server cannot start',
-  'server/restart/restart.ts': 'whether the page was restarted',
   'server/settings/misspelt-settings.ts': 'settings',
   'server/settings/env-file.ts': 'settings',
   'server/run/why-the-start-failed.ts': 'why the server cannot start',

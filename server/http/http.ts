@@ -59,8 +59,6 @@ export type HttpOptions = {
   readonly urlSetting?: UrlSetting | null;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
-  /** True once another process serves at this address: no visitor needs to be sent elsewhere. */
-  readonly isReplaced?: () => boolean;
   /** For tests: from 0 up to 1, which draws a variant of the page. */
   readonly random?: () => number;
   /** For tests: where load shedding begins. */
@@ -90,7 +88,7 @@ export type Http = {
 /** Makes the application without routes: limits, headers, log, load shedding, and the refusal of requests that no route may see. */
 export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
-  const { release, isStopping, isReplaced = () => false, random = () => Math.random() } = options;
+  const { release, isStopping, random = () => Math.random() } = options;
   const { urlSetting = 'PUBLIC_URL' } = options;
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
@@ -134,8 +132,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           // Not kept: PUBLIC_URL may become that name.
           return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
       });
-      const isLeaving = () => isStopping() && !isReplaced();
-      addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
+      addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving: isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       const site =
         release &&

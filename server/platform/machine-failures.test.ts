@@ -8,7 +8,6 @@ import { describe, it } from 'node:test';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { explainSystemFailure, explainWriting } from '#server/platform/machine-failures.ts';
 import { distFolder } from '#server/http/releases.ts';
-import { bornAt, readRunning, writeRunning } from '#server/restart/running-page.js';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
@@ -144,47 +143,6 @@ describe('npm run build and npm run picture', () => {
       assert.equal(
         picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
         `${folder}/media/og.png cannot be written: something else has that name. Move it away, or name another place.\n`,
-      );
-    }));
-});
-
-describe('npm run restart', () => {
-  const own = {
-    pid: process.pid,
-    born: bornAt(process.pid) ?? '',
-    code: 'x',
-    asked: 0,
-    answered: 0,
-    outcome: null,
-    sentence: '',
-    warnings: [],
-  };
-
-  it('believes no file that is not as the page writes it: a signal goes to the number in it', () =>
-    inFolder((folder) => {
-      const file = path.join(folder, 'data', 'server.json');
-      writeRunning(file, own);
-      assert.deepEqual(readRunning(file), own);
-      for (const content of [
-        '',
-        '{"pid":',
-        'null',
-        '[]',
-        '{}',
-        '{"born":null}',
-        ...[0, -1, 1.5, '1', null].map((pid) => JSON.stringify({ ...own, pid, born: null })),
-        JSON.stringify({ ...own, asked: undefined }),
-        JSON.stringify({ ...own, answered: '1' }),
-        JSON.stringify({ ...own, sentence: null }),
-        JSON.stringify({ ...own, born: 'another' }),
-      ]) {
-        writeFileSync(file, content);
-        assert.equal(readRunning(file), null, content);
-      }
-      const { status, stderr } = run('server/restart/restart.ts', [], { INSTANCE_FOLDER: folder });
-      assert.deepEqual(
-        [status, stderr],
-        [1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".\n`],
       );
     }));
 });

@@ -31,14 +31,13 @@ type Server = {
 
 /** Starts a server and waits until it answers; what it says cannot be read. */
 async function start(
-  file: string,
   folder: string,
   stdio: StdioOptions,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   ensureBuilt(TEST_CAMPAIGN);
   const port = await freePort();
-  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', file)], {
+  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'start.js')], {
     stdio,
     env: {
       PATH: process.env['PATH'],
@@ -96,17 +95,16 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
 }
 
 describe('a server whose log cannot be written', { concurrency: true }, () => {
-  for (const file of ['start.js', 'primary.js'])
-    it(`serves and stops as ever on a full disk (${file})`, { skip: noFullDisk }, () =>
-      inFolder(async (folder) => {
-        const disk = openSync(FULL_DISK, 'w');
-        try {
-          await servesAndStops(await start(file, folder, ['ignore', disk, disk]), 20);
-        } finally {
-          closeSync(disk);
-        }
-      }),
-    );
+  it('serves and stops as ever on a full disk', { skip: noFullDisk }, () =>
+    inFolder(async (folder) => {
+      const disk = openSync(FULL_DISK, 'w');
+      try {
+        await servesAndStops(await start(folder, ['ignore', disk, disk]), 20);
+      } finally {
+        closeSync(disk);
+      }
+    }),
+  );
 
   it(
     'ends at an error that nobody handles, with its code, on a full disk as well',
@@ -118,7 +116,7 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
         const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
         const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
         try {
-          const { child } = await start('start.js', folder, ['ignore', disk, disk], env);
+          const { child } = await start(folder, ['ignore', disk, disk], env);
           const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
           child.kill('SIGUSR2');
           assert.deepEqual(await ended, [1, null]);
@@ -130,7 +128,7 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
 
   it('serves and stops as ever when its reader has gone (`npm -s start | head -1`)', () =>
     inFolder(async (folder) => {
-      const server = await start('start.js', folder, ['ignore', 'pipe', 'inherit']);
+      const server = await start(folder, ['ignore', 'pipe', 'inherit']);
       server.child.stdout?.destroy();
       await servesAndStops(server, 20);
     }));
@@ -138,6 +136,6 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
   it('serves and stops as ever when its reader reads no more, and what it may hold is full', () =>
     inFolder(async (folder) => {
       // More lines than the pipe and its unread end take.
-      await servesAndStops(await start('start.js', folder, ['ignore', 'pipe', 'inherit']), 1_000);
+      await servesAndStops(await start(folder, ['ignore', 'pipe', 'inherit']), 1_000);
     }));
 });

@@ -1,41 +1,43 @@
 // The server's process, and the only file with side effects: reads settings and words, opens the service, starts workers, HTTP and
-// upkeep, and stops them in order.
-import cluster from 'node:cluster';
+// upkeep, and stops them in order. With --check it stops after settings, words and ports.
+import net, { type Server } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
+import { pageComplaints } from '#server/campaign/campaign.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { buildApp } from '#server/run/app.ts';
-import { checkStart } from '#server/run/check-start.ts';
-import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { startDeskProcess, type DeskProcess } from '#server/run/desk-process.ts';
 import { startUpkeep } from '#server/upkeep/upkeep.ts';
-import { drainConnections } from '#server/run/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/observability/logger.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/run/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { inheritedSocket } from '#server/run/inherited-socket.ts';
 import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
 import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
-import { API } from '#shared/api.ts';
 
 /** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
 const STOP_DEADLINE_MS = 15_000;
 /** How long connections that are kept alive have to learn that this process stops. */
 const DRAIN_MS = 3_000;
+const LOOK_EVERY_MS = 50;
 /** How long requests in hand have after that. */
 const CLOSE_PATIENCE_MS = 5_000;
 /** A connection that nothing waits for, as to a mail server that does not answer, keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
-/** Another worker of the primary (primary.js) serves, and hands the ports over. */
-const isBeside = process.argv.includes('--beside');
+/** The first descriptor that systemd passes (sd_listen_fds(3)). */
+const FIRST_SOCKET = 3;
+const socket =
+  Number(process.env['LISTEN_PID']) === process.pid && Number(process.env['LISTEN_FDS']) >= 1
+    ? { fd: FIRST_SOCKET }
+    : null;
 
 // Here and not in start.js, so that --check has loaded every file that a start needs, and keeps it compiled.
-if (process.argv.includes('--check')) await checkStart({ beside: process.argv.includes('--beside') });
+if (process.argv.includes('--check')) await check();
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
-if (!isBeside) await refuseTakenPorts();
+await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
 process.on('exit', writeRest);
 // By default Node would write the whole error to standard error, with the row that the database could not store.
@@ -58,43 +60,42 @@ service.startSending();
 let stopping = false;
 let upkeep: ReturnType<typeof startUpkeep> | undefined;
 let deskProcess: DeskProcess | undefined;
-/** Another worker of the primary serves in our place. */
-let isReplaced = false;
-const app = await buildApp(service, {
-  release,
-  isStopping: () => stopping,
-  isReplaced: () => isReplaced,
-});
+const app = await buildApp(service, { release, isStopping: () => stopping });
 let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
-  // The terminal sent it to the primary as well, which decides.
-  if (cluster.isWorker) return;
   interrupts += 1;
   // npm passes on each Ctrl-C, which the terminal has already sent here: only the third signal is a second Ctrl-C.
   if (interrupts >= 3) process.exit(130);
   stop(signal);
 });
+// The terminal was closed.
+process.on('SIGHUP', () => stop('SIGINT'));
 
-// start.js does it after the start. Here visitors already wait for this process then.
-if (isBeside) collectGarbage();
 const { metricsServer } = await listen().catch(async (error: unknown) => {
   // Another program has taken the port since we looked.
   await refuseTakenPorts(error);
   throw error;
 });
-const warnings = announceStart();
-if (cluster.isWorker) await obeyPrimary();
+announceStart();
 // Not awaited: the page serves, and the outbox keeps mail that cannot be sent.
 void tryMailAccount();
 if (!stopping) upkeep = startUpkeep(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
-/** Messages of the primary to this worker; a primary of an earlier release leaves out isReplaced. */
-type FromPrimary =
-  | { readonly type: 'stop'; readonly signal: NodeJS.Signals; readonly isReplaced?: boolean }
-  | { readonly type: 'alive' }
-  | { readonly type: 'health' };
+/** Checks before `npm start` builds the site: a build takes seconds, and a second start must not touch the files of the first. */
+async function check(): Promise<never> {
+  const read = readInstance();
+  // systemd listens on PORT and hands its socket to the start itself, not to this check.
+  const given = process.argv.includes('--socket') ? {} : socket;
+  const complaints = [
+    ...(read.type === 'complaints' ? read.complaints : await portComplaints(read.config, { socket: given })),
+    ...pageComplaints(readCampaignFolder()),
+  ];
+  if (read.type === 'complaints' || complaints.length > 0) refuse(complaints);
+  await loadWebhookSender(read.config);
+  process.exit(0);
+}
 
 function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
@@ -108,7 +109,7 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
 /** @param error why listening failed; then only that port is looked at */
 async function refuseTakenPorts(error?: unknown): Promise<void> {
   const port = error instanceof Error && 'port' in error ? error.port : undefined;
-  const complaints = await portComplaints(config, { only: port, socket: inheritedSocket() });
+  const complaints = await portComplaints(config, { only: port, socket });
   if (complaints.length > 0) refuse(complaints);
 }
 
@@ -116,28 +117,8 @@ async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metr
   const started =
     config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
   // A socket goes before a port.
-  await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
+  await app.listen({ port: config.port, host: config.host, ...socket });
   return { metricsServer: started };
-}
-
-/** Takes messages of the primary, which stops this worker and asks for its health; reports that this worker serves. */
-async function obeyPrimary(): Promise<void> {
-  const health = async () => {
-    const { statusCode, body } = await app.inject(API.health);
-    return { status: statusCode, sentence: body };
-  };
-  process.on('message', (message: FromPrimary) => {
-    if (message.type === 'stop') {
-      // The worker that took our place may have to stop too, before we have ended.
-      ({ isReplaced = false } = message);
-      stop(message.signal);
-    } else if (message.type === 'alive') process.send?.(message);
-    else void health().then((now) => process.send?.({ type: 'health', health: now }));
-  });
-  // The terminal was closed. The primary ends when we do.
-  process.on('SIGHUP', () => stop('SIGINT'));
-  // The first worker has none to be compared with.
-  process.send?.({ type: 'ready', warnings, ...(isBeside && { health: await health() }) });
 }
 
 /** Prints why the server cannot start, and ends the process. */
@@ -149,11 +130,9 @@ function refuse(complaints: readonly string[]): never {
 async function tryMailAccount(): Promise<void> {
   const sentence = await mail.tryAccount();
   if (sentence !== null && !stopping) logger.warn(sentence);
-  if (process.connected) process.send?.({ type: 'mail tried', warning: sentence });
 }
 
-/** @returns the warnings that were printed */
-function announceStart(): readonly string[] {
+function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
   if (config.mail.kind === 'files') {
@@ -167,7 +146,6 @@ function announceStart(): readonly string[] {
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   say(`Ready on http://${host}:${port}${config.basePath}`);
-  return service.warnings;
 }
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
@@ -183,15 +161,7 @@ function stop(signal: string): void {
     upkeep?.stop();
     const deskStopped = deskProcess?.stop();
     // SIGINT comes from a person at a terminal, who has no balancer and does not want to wait.
-    if (signal === 'SIGTERM') {
-      // If another process serves the metrics' port too, a monitor must not see that this one stops.
-      const metricsToo = isReplaced ? metricsServer : null;
-      await Promise.all([
-        drainConnections(app.server, DRAIN_MS),
-        metricsToo && drainConnections(metricsToo.server, DRAIN_MS),
-      ]);
-      await metricsToo?.close();
-    }
+    if (signal === 'SIGTERM') await drainConnections(app.server);
     // A request that never ends must not keep the mail in hand from being finished.
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
     await app.close();
@@ -204,10 +174,25 @@ function stop(signal: string): void {
     await deskStopped;
     await service.close();
     logger.info('Stopped.');
-    process.channel?.unref();
     setTimeout(() => process.exit(), LINGER_MS).unref();
   })().catch((error: unknown) => {
     logger.error({ err: error }, 'Stopping failed.');
     process.exit(1);
   });
 }
+
+/**
+ * Stops accepting connections and waits for those that are open to end: balancers and browsers keep connections, and may send a
+ * request at the very moment the server closes one. Meanwhile responses carry `Connection: close` (http.ts).
+ */
+async function drainConnections(server: Server): Promise<void> {
+  // The close of net, not that of http, which would end idle connections at once.
+  net.Server.prototype.close.call(server);
+  const deadline = Date.now() + DRAIN_MS;
+  while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);
+}
+
+const openConnections = (server: Server): Promise<number> =>
+  new Promise((resolve) => {
+    server.getConnections((error, count) => resolve(error ? 0 : count));
+  });

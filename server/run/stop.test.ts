@@ -1,8 +1,10 @@
 // How the production command stops.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
@@ -11,6 +13,7 @@ import { type Selectable } from 'kysely';
 import type { Config } from '#server/settings/settings.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -60,6 +63,19 @@ describe('Ctrl-C', { concurrency: true }, () => {
       assert.equal(await stopped, 0);
       assert.match(site.output(), /"msg":"Stopped\."/);
       assert.equal((await outboxRow(site)).state, 'sent');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('has the same effect as closing the terminal', async () => {
+    const { site, release } = await busySite();
+    try {
+      const stopped = site.stop('SIGHUP');
+      await until(() => site.output().includes('"msg":"Stopping."'));
+      release();
+      assert.equal(await stopped, 0);
+      assert.match(site.output(), /"msg":"Stopped\."/);
     } finally {
       await site.close();
     }
@@ -139,6 +155,26 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+it('a stop turns health to 503 on kept connections and accepts no new ones', async () => {
+  const site = await startSite();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const health = async () => {
+    const request = get(`${site.url}${API.health}`, { agent });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return { status: response.statusCode, body: await text(response) };
+  };
+  try {
+    assert.equal((await health()).status, 200);
+    const stopped = site.stop('SIGTERM');
+    await until(() => site.output().includes('"msg":"Stopping."'));
+    assert.deepEqual(await health(), { status: 503, body: 'This process is stopping.' });
+    await assert.rejects(health(), { code: 'ECONNREFUSED' });
+    assert.equal(await stopped, 0);
+  } finally {
+    await site.close();
+  }
+});
 
 describe('a server among rude neighbours', { concurrency: true }, () => {
   it('writes no address into the log, though the mail server repeats it', async () => {

@@ -1,0 +1,116 @@
+// What a systemd socket unit does: it listens, never accepts, and passes the socket to one server process after another.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
+import { SERVING_FLAGS } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+/** A busy machine takes its time to start one process after the other. */
+const PATIENCE_MS = 60_000;
+/** Between two requests of one visitor: without it they would take the processor from the process that starts. */
+const PAUSE_MS = 25;
+
+export type HeldPage = {
+  readonly url: string;
+  /** The IDs of the processes that have served, the newest one last. */
+  readonly processes: () => readonly number[];
+  /** Ends the process with SIGTERM; resolves when the next one serves. */
+  readonly restart: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * Holds a socket and starts the server on it.
+ * @param options port of the socket; 0: any. project: whose server it is, if not this one's, with its own campaign
+ */
+export async function startOnHeldSocket(
+  env: Readonly<Record<string, string>>,
+  folder: string,
+  { port = 0, project = PROJECT_FOLDER }: { readonly port?: number; readonly project?: string } = {},
+): Promise<HeldPage> {
+  const isOwn = project === PROJECT_FOLDER;
+  if (isOwn) ensureBuilt(TEST_CAMPAIGN);
+  const start = path.join(project, 'server', 'start.js');
+  // It only waits for a child, so it accepts nothing itself.
+  const holder = `
+    const { spawnSync } = require('node:child_process');
+    const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {
+      const serve = 'echo "Process $$"; exec env LISTEN_FDS=1 LISTEN_PID=$$ "$0" "$@"';
+      const command = ['-c', serve, process.execPath, ...process.argv.slice(1)];
+      for (;;) spawnSync('/bin/sh', command, { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
+    });`;
+  const child = spawn(process.execPath, ['-e', holder, '--', ...SERVING_FLAGS, start], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      INSTANCE_FOLDER: folder,
+      ...(isOwn && { CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED }),
+      ...env,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const closed = once(child, 'close');
+  const urls = () => Array.from(output.matchAll(/"msg":"Ready on ([^"]+)"/g), ([, url = '']) => url);
+  const processes = () => Array.from(output.matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
+  const signalNewest = (signal: NodeJS.Signals) => {
+    const pid = processes().at(-1);
+    if (pid !== undefined) process.kill(pid, signal);
+  };
+  const untilServing = (count: number) =>
+    until(() => {
+      if (processes().length > count) throw new Error(`A server process ended:\n${output}`);
+      return urls().length === count;
+    }, PATIENCE_MS);
+  const stop = async () => {
+    child.kill('SIGKILL');
+    signalNewest('SIGTERM');
+    await closed;
+  };
+  try {
+    await untilServing(1);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: urls()[0] ?? '',
+    processes,
+    restart: async () => {
+      const before = urls().length;
+      signalNewest('SIGTERM');
+      await untilServing(before + 1);
+    },
+    stop,
+  };
+}
+
+/** Visitors who send the same request again and again. @param requests each resolves with null or what went wrong */
+export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
+  readonly stop: () => Promise<{ readonly failed: readonly string[] }>;
+} {
+  let isOver = false;
+  const failed: string[] = [];
+  const visitors = requests.map(async (request) => {
+    while (!isOver) {
+      const wrong = await request().catch((error: unknown) =>
+        String(error instanceof Error ? (error.cause ?? error) : error),
+      );
+      if (wrong !== null) failed.push(wrong);
+      await setTimeout(PAUSE_MS);
+    }
+  });
+  return {
+    stop: async () => {
+      isOver = true;
+      await Promise.all(visitors);
+      return { failed };
+    },
+  };
+}
