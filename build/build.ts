@@ -29,6 +29,7 @@ import {
   DESK_WEB,
   deskViteConfig,
   PROJECT_FOLDER,
+  SITE_PATH,
   viteConfigOf,
 } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
@@ -160,7 +161,7 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
     );
   }
   for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
-  return { appUrl: `/${app.fileName}`, secondFileUrl: `/${second.fileName}` };
+  return { appUrl: `${SITE_PATH}/${app.fileName}`, secondFileUrl: `${SITE_PATH}/${second.fileName}` };
 }
 
 /**
@@ -241,7 +242,7 @@ async function buildCounter(): Promise<string> {
       },
     },
   });
-  return `/${fileName}`;
+  return `${SITE_PATH}/${fileName}`;
 }
 
 /** What web/entry-prerender.tsx exports. */
@@ -346,7 +347,7 @@ async function buildHome(variant: string | null) {
   const { hero, figures = [] } = landing;
   const app = await buildApp(variant);
   const { prerender } = await buildPrerenderer(variant);
-  const markup = await prerender('/');
+  const markup = await prerender(`${SITE_PATH}/`);
   const css =
     (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
     critical +
@@ -399,7 +400,7 @@ const pages = [
     renderDocument({
       site,
       words,
-      markup: await own.prerender('/404'),
+      markup: await own.prerender(`${SITE_PATH}/404`),
       css: notFoundCss,
       bootScript,
       appUrl: own.appUrl,
@@ -413,13 +414,14 @@ const pages = [
   ],
   ['robots.txt', robotsTxt(site)],
   ...(site.noindex ? [] : ([['sitemap.xml', SITEMAP_XML]] as const)),
-  ['site.webmanifest', renderManifest(site)],
+  ['site.webmanifest', renderManifest(site, SITE_PATH)],
 ] as readonly (readonly [string, string])[];
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
 compressFiles(FILES);
 compressFiles(DESK);
 const facts: ReleaseFacts = {
   builtFrom,
+  sitePath: SITE_PATH,
   inlineHashes: {
     scripts: [hash(bootScript)],
     styles: [...new Set([...homes.map(({ css }) => hash(css)), hash(notFoundCss)])],

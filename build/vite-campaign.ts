@@ -67,6 +67,7 @@ type Picture = { readonly src: string; readonly width: number; readonly height: 
 function pictureOf(
   folder: string,
   logo: string | undefined,
+  sitePath: string,
   scale: (natural: { width: number; height: number }) => number,
 ): Picture | undefined {
   if (logo === undefined) return undefined;
@@ -74,27 +75,27 @@ function pictureOf(
   if (size === null) throw new Error(`media/${logo} has lost its viewBox.`);
   const factor = scale(size);
   return {
-    src: `/media/${logo}`,
+    src: `${sitePath}/media/${logo}`,
     width: Math.round(factor * size.width),
     height: Math.round(factor * size.height),
   };
 }
 
-const logoOf = (folder: string, logo: string | undefined) =>
-  pictureOf(folder, logo, ({ height }) => LOGO_HEIGHT / height);
+const logoOf = (folder: string, logo: string | undefined, sitePath: string) =>
+  pictureOf(folder, logo, sitePath, ({ height }) => LOGO_HEIGHT / height);
 
 /** Of logos in a row: as large as the eye takes for equal, whatever their shapes. CSS pixels. */
 const ROW = { area: 3600, height: 44, width: 150 };
 
-const logoInRow = (folder: string, logo: string | undefined) =>
-  pictureOf(folder, logo, ({ width, height }) =>
+const logoInRow = (folder: string, logo: string | undefined, sitePath: string) =>
+  pictureOf(folder, logo, sitePath, ({ width, height }) =>
     Math.min(Math.sqrt(ROW.area / (width * height)), ROW.height / height, ROW.width / width),
   );
 
 /** The landing page's words, with what the build finds out about them. */
-function landingWords(folder: string, landing: Landing) {
+function landingWords(folder: string, landing: Landing, sitePath: string) {
   const { benefits, logos, testimonials } = landing;
-  const cards = testimonials?.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo) }));
+  const cards = testimonials?.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo, sitePath) }));
   const sections = sectionsOf(landing);
   const film = sections.indexOf('video');
   const withPoints = filmHasPoints(sections);
@@ -110,7 +111,10 @@ function landingWords(folder: string, landing: Landing) {
     },
     logos: logos && {
       ...logos,
-      companies: logos.companies.map((company) => ({ ...company, logo: logoInRow(folder, company.logo) })),
+      companies: logos.companies.map((company) => ({
+        ...company,
+        logo: logoInRow(folder, company.logo, sitePath),
+      })),
     },
     testimonials: testimonials && { ...testimonials, cards },
     // The form shows one testimonial; the others stay out of the application's files.
@@ -119,11 +123,18 @@ function landingWords(folder: string, landing: Landing) {
   };
 }
 
+type PageOptions = {
+  /** Of the page; null: the campaign's own. */
+  readonly variant: string | null;
+  /** The path of PUBLIC_URL. */
+  readonly sitePath: string;
+};
+
 /** What a file of words gives to the page. */
 function exportsOf(
   folder: string,
   file: WordFile,
-  variant: string | null,
+  { variant, sitePath }: PageOptions,
 ): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder, variant));
   const { site, landing, interface: interfaceWords } = readPageWords(folder, variant);
@@ -131,21 +142,21 @@ function exportsOf(
     const form = wordsOrThrow(readForm(folder, site.language));
     return { ...form, asksMore: form.fields.length > 0 };
   }
-  if (file === 'landing.yaml') return landingWords(folder, landing);
+  if (file === 'landing.yaml') return landingWords(folder, landing, sitePath);
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
   // Constants while the page is built: one without variants has nothing of them.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
-  return { ...site, languageName, logo: logoOf(folder, site.logo), ...compared };
+  return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
 }
 
 /** The largest file of words: each of its sections is a module, so that the bundler leaves out unused entries. */
 const SECTIONED = 'interface.yaml';
 
-/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. @param variant of the page; null: the campaign's own */
-export function campaignPlugin(folder: string, variant: string | null = null): Plugin {
+/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. */
+export function campaignPlugin(folder: string, options: PageOptions): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
@@ -166,7 +177,7 @@ export function campaignPlugin(folder: string, variant: string | null = null): P
           const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);
           return `export const ${name} = ${value};`;
         });
-      const words = exportsOf(folder, file, variant);
+      const words = exportsOf(folder, file, options);
       const names = [...new Set([...ENTRIES[file], ...Object.keys(words)])];
       const code =
         file !== SECTIONED

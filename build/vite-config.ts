@@ -7,10 +7,12 @@ import type { InlineConfig, Plugin } from 'vite';
 
 import { BUILD_TARGET } from '#build/browsers.ts';
 import { campaignPlugin } from '#build/vite-campaign.ts';
-import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { readCampaignFolder, readSitePath } from '#server/settings/env-file.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
+/** The path of PUBLIC_URL, such as /guide; empty at the root of its host. */
+export const SITE_PATH = readSitePath();
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
 export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
@@ -87,12 +89,18 @@ export const deskViteConfig: InlineConfig = {
   },
 };
 
-/** What every use of Vite for the page has in common. @param variant whose words the page has; null: those of the campaign itself */
-export const viteConfigOf = (variant: string | null): InlineConfig => ({
+/**
+ * What every use of Vite for the page has in common.
+ * @param variant whose words the page has; null: those of the campaign itself
+ * @param sitePath of PUBLIC_URL
+ */
+export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): InlineConfig => ({
   configFile: false,
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
-  plugins: [campaignPlugin(CAMPAIGN_FOLDER, variant), react()],
+  base: `${sitePath}/`,
+  define: { __SITE_PATH__: JSON.stringify(sitePath) },
+  plugins: [campaignPlugin(CAMPAIGN_FOLDER, { variant, sitePath }), react()],
   build: BUILT,
   css: {
     modules: { generateScopedName: shortClassName },
@@ -100,5 +108,5 @@ export const viteConfigOf = (variant: string | null): InlineConfig => ({
   },
 });
 
-/** Of the campaign's own page. */
-export const viteConfig: InlineConfig = viteConfigOf(null);
+/** Of the development server, which is always at the root of its host. */
+export const viteConfig: InlineConfig = viteConfigOf(null, '');

@@ -1,6 +1,7 @@
 // Two guides behind one nginx, with the files of deploy/: under a name each, and under paths of one site.
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { freePort } from '#testing/free-port.ts';
+import { campaignUnder } from '#testing/other-campaigns.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { startProxy } from '#testing/proxies.ts';
 import { startSite } from '#testing/start-site.ts';
@@ -13,7 +14,7 @@ test.skip(findProgram('nginx') === undefined, notTested('nginx'));
 async function startGuides(
   place: 'guides' | 'path',
   addressesOf: (port: number) => readonly [string, string],
-  secondCampaign: string,
+  campaigns: readonly [string, string],
 ) {
   const ports = {
     http: await freePort(),
@@ -29,7 +30,7 @@ async function startGuides(
         TRUST_PROXY: '1',
       },
     });
-  const sites = [await start(0, TEST_CAMPAIGN), await start(1, secondCampaign)] as const;
+  const sites = [await start(0, campaigns[0]), await start(1, campaigns[1])] as const;
   const proxy = await startProxy('nginx', ports, { place });
   const [first, second] = addressesOf(ports.https);
   return {
@@ -46,7 +47,7 @@ test('each name has its guide, and a form reaches the guide it stands on', async
   const { first, second, close } = await startGuides(
     'guides',
     (port) => [`https://spring.localhost:${port}`, `https://autumn.localhost:${port}`],
-    GERMAN_CAMPAIGN,
+    [TEST_CAMPAIGN, GERMAN_CAMPAIGN],
   );
   try {
     await page.goto(second.url);
@@ -66,7 +67,7 @@ test('two guides under paths of one site keep their sessions and what was typed 
   const { first, second, close } = await startGuides(
     'path',
     (port) => [`https://localhost:${port}/guide`, `https://localhost:${port}/other`],
-    TEST_CAMPAIGN,
+    [campaignUnder('/guide'), campaignUnder('/other')],
   );
   try {
     for (const site of [first, second]) {

@@ -78,7 +78,7 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
     await topics.getByLabel('Prompts').check();
     await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
 
-    // The place that a site under a path keeps apart from others (server/http/site-path.ts).
+    // The place that a site under a path keeps apart from others (web/site-path.ts).
     expect(await keysOfTab(page)).toEqual(['lead-draft']);
     await page.reload();
     await expect(page.getByLabel('Job title *')).toHaveValue('Countess');

@@ -2,6 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 
 import { freePort } from '#testing/free-port.ts';
+import { campaignUnder } from '#testing/other-campaigns.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { MAIN_SITE, startProxy, type ProxyPorts } from '#testing/proxies.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -33,6 +34,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     site: [
       async ({ ports }, use) => {
         const site = await startSite({
+          campaign: campaignUnder('/guide'),
           env: {
             PORT: String(ports.pages[0]),
             PUBLIC_URL: `https://localhost:${ports.https}/guide`,
@@ -76,7 +78,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       await page.reload();
       await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
       expect(await keptInTab(page)).toEqual(
-        expect.arrayContaining(['lead-draft /guide', 'first-touch /guide']),
+        expect.arrayContaining(['lead-draft/guide', 'first-touch/guide']),
       );
       await page.getByRole('checkbox').check();
       await visitor.sendForm();

@@ -3,8 +3,13 @@
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
-/** A link of the landing page, as it stands on another page of the site. @param href which {@link linkComplaint} accepts */
-export const fromOtherPage = (href: string): string => (/^#./.test(href) ? `/${href}` : href);
+/**
+ * A link of the landing page, as it stands on another page of the site.
+ * @param href which {@link linkComplaint} accepts
+ * @param path of PUBLIC_URL
+ */
+export const fromOtherPage = (href: string, path: string): string =>
+  /^#./.test(href) ? `${path}/${href}` : href;
 
 /**
  * Whether a browser can follow a link, and would go where its writer meant.

@@ -2,6 +2,7 @@
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
   bareCampaign,
+  campaignUnder,
   ownFieldsCampaign,
   rearrangedCampaign,
   reversedCampaign,
@@ -18,3 +19,4 @@ for (const campaign of [
   variantsCampaign(),
 ])
   ensureBuilt(campaign);
+for (const path of ['/guide', '/other']) ensureBuilt(campaignUnder(path), `https://example.com${path}`);

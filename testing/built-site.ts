@@ -16,14 +16,18 @@ export const GERMAN_CAMPAIGN = path.join(PROJECT_FOLDER, 'examples', 'german');
 /** Where the built site of the tests' campaign is. */
 export const TEST_DIST = distFolder(PROJECT_FOLDER, TEST_CAMPAIGN);
 
-/** Builds the site of a campaign, unless one that fits is there. Throws if it cannot be built. */
-export function ensureBuilt(campaign: string): void {
-  if (findRelease(PROJECT_FOLDER, campaign).type === 'release') return;
+/**
+ * Builds the site of a campaign, unless one that fits is there. Throws if it cannot be built.
+ * @param publicUrl whose path it is built for; none: the root
+ */
+export function ensureBuilt(campaign: string, publicUrl = ''): void {
+  const sitePath = (URL.parse(publicUrl)?.pathname ?? '').replace(/\/$/, '');
+  if (findRelease(PROJECT_FOLDER, campaign, sitePath).type === 'release') return;
   const build = path.join(PROJECT_FOLDER, 'build', 'build.ts');
   const { status } = spawnSync(process.execPath, [build], {
     cwd: PROJECT_FOLDER,
     stdio: 'inherit',
-    env: { ...process.env, CAMPAIGN_FOLDER: campaign },
+    env: { ...process.env, CAMPAIGN_FOLDER: campaign, PUBLIC_URL: publicUrl },
   });
   if (status !== 0) throw new Error('The site could not be built.');
 }

@@ -111,6 +111,12 @@ export function bareCampaign(): string {
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
 
+/** The tests' own, whose site is built for a path of PUBLIC_URL. @param path such as /guide @returns its folder */
+export const campaignUnder = (path = '/guide'): string =>
+  keptCampaign(`under${path.replaceAll('/', '-')}`, (folder) =>
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
+  );
+
 /** With questions of its own, one of each kind: testing/own-fields. @returns its folder */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 

@@ -45,7 +45,7 @@ export async function startSiteProcess(
   // A copy of the project has its own campaign, and builds it itself.
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
-  if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
+  if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
   const child = spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', 'start.js')], {
     cwd: folder,
     env: {

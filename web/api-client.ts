@@ -14,9 +14,10 @@ import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** A separate file (build/build.ts), because hardly any visitor needs it. */
-const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
+const PROOF_OF_WORK_MODULE = `${SITE_PATH}/proof-of-work.js`;
 
 /**
  * How long a call may take. Generous: our server answers in a fraction of a second, or in a few when it is drowning, and a
@@ -83,7 +84,7 @@ type Answer = { readonly status: number; readonly text: string };
 
 const call = (url: string, init: RequestInit = {}): Promise<Answer> =>
   withinLimit(async (signal) => {
-    const response = await fetch(url, { ...init, credentials: 'include', signal });
+    const response = await fetch(SITE_PATH + url, { ...init, credentials: 'include', signal });
     const text = (await response.text()).trim();
     if (!response.ok || isDocument(response, text)) throw new ApiError(response, text);
     return { status: response.status, text };

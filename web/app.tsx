@@ -9,6 +9,7 @@ import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
 import { Toaster, ToastProvider } from '#web/ui/toaster.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 export type AppProps = {
   readonly queryClient: QueryClient;
@@ -16,7 +17,7 @@ export type AppProps = {
   readonly initial: StageState;
   /** The prerendered parts that never change; empty while prerendering. */
   readonly staticMarkup?: StaticMarkup | undefined;
-  /** The path of the address: "/" is the page, anything else is the 404 page. */
+  /** The path of the address: that of the page, or of anything else, which is the 404 page. */
   readonly path: string;
   /** Called once the page responds to its visitor. */
   readonly onReady?: () => void;
@@ -31,7 +32,7 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
     <QueryClientProvider client={queryClient}>
       <ToastProvider store={toasts}>
         <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
-          {path === '/' ? <Home initial={initial} /> : <NotFound />}
+          {path === `${SITE_PATH}/` ? <Home initial={initial} /> : <NotFound />}
         </StaticMarkupContext>
         <InBrowser>
           <Toaster />

@@ -6,6 +6,7 @@ import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 import { lostState } from '#web/kept-entry.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
@@ -126,7 +127,7 @@ let meeting: Meeting | '' = '';
 /** Reports that a browser saw one of several pages for the first time, once it did: the only view that a comparison counts. */
 const reportFirstSight = () => {
   if (meeting === 'new' && !asksNotToBeCounted())
-    fetch('/api/funnel', {
+    fetch(`${SITE_PATH}/api/funnel`, {
       method: 'POST',
       credentials: 'omit',
       keepalive: true,
@@ -137,12 +138,12 @@ const reportFirstSight = () => {
 
 const loadFonts = () => {
   if (variants) reportFirstSight();
-  addLink('manifest', '/site.webmanifest');
+  addLink('manifest', `${SITE_PATH}/site.webmanifest`);
   for (const [family, file] of [
     ['Newsreader', 'newsreader'],
     ['Hanken Grotesk', 'hanken-grotesk'],
   ] as const) {
-    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
+    const font = new FontFace(family, `url(${SITE_PATH}/fonts/${file}.woff2)`, { weight: '400 600' });
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
     const loaded = font.load().then(
       () => {
@@ -188,7 +189,7 @@ if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
 // The link in the mail with the guide leads here, past the form.
-if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');
+if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.

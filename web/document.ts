@@ -1,10 +1,10 @@
-// The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
-// server starts, because one build may be served under any name.
+// The HTML around the prerendered markup. Runs at build time only. PUBLIC_URL is filled in when the server
+// starts, because one build may be served under any name; its path is in what is built.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
 import { PAPER } from '#shared/paper-colours.ts';
 import { fill, languageAttributes } from '#shared/words.ts';
 
-/** Replaced by the origin of the public page (server/http/static-files.ts). */
+/** Replaced by PUBLIC_URL (server/http/static-files.ts). */
 const ORIGIN = '__PUBLIC_URL__';
 
 export type DocumentParts = {
@@ -114,21 +114,21 @@ export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
 </urlset>
 `;
 
-/** The web app manifest (W3C). */
-export function renderManifest(site: Site): string {
+/** The web app manifest (W3C). @param path of PUBLIC_URL */
+export function renderManifest(site: Site, path: string): string {
   return `${JSON.stringify({
     name: site.title,
     short_name: site.title,
     description: site.description,
     lang: site.language,
-    start_url: '/',
+    start_url: `${path}/`,
     display: 'browser',
     background_color: PAPER.light,
     theme_color: PAPER.light,
     icons: [
-      { src: '/icon-192.png', sizes: '192x192', type: 'image/png' },
-      { src: '/icon-512.png', sizes: '512x512', type: 'image/png' },
-      { src: '/icon-maskable-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+      { src: `${path}/icon-192.png`, sizes: '192x192', type: 'image/png' },
+      { src: `${path}/icon-512.png`, sizes: '512x512', type: 'image/png' },
+      { src: `${path}/icon-maskable-512.png`, sizes: '512x512', type: 'image/png', purpose: 'maskable' },
     ],
   })}\n`;
 }

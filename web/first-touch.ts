@@ -1,9 +1,10 @@
 // The first touch of this visit: where it came from when the page was opened. Kept in this tab (sessionStorage), never in a cookie. Without
 // the schemas of our calls, because the boot script of a page with variants has it, too.
 import { readTouch } from '#shared/attribution.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** Where the first touch is kept. */
-export const FIRST_TOUCH_KEY = 'first-touch';
+export const FIRST_TOUCH_KEY = `first-touch${SITE_PATH}`;
 
 /** The address this page was opened at, and the site that linked to it. */
 type Opened = Pick<Location, 'search' | 'host'> & { readonly referrer: string };

@@ -6,6 +6,7 @@ import type { ReportedStep } from '#shared/funnel.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { isPreview, ownVariant } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 const reported = new Set<ReportedStep>();
 
@@ -14,7 +15,7 @@ export function reportStep(step: ReportedStep): void {
   if (reported.has(step) || asksNotToBeCounted()) return;
   if (variant && isPreview()) return;
   reported.add(step);
-  fetch(API.funnel, {
+  fetch(SITE_PATH + API.funnel, {
     method: 'POST',
     credentials: 'omit',
     // A reader who reached the end may close the page at once.

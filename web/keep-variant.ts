@@ -2,11 +2,12 @@
 // random; this notes which, in localStorage: a few letters that many visitors share, so no identifier. A browser that comes by another
 // address and was given another page asks for its own. Part of the boot script, and of no page that is not compared.
 import { noteFirstTouch } from '#web/first-touch.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** The variant, and the names of all that it is compared with: another comparison begins anew. */
-const VARIANT_KEY = 'page-variant';
+const VARIANT_KEY = `page-variant${SITE_PATH}`;
 /** In this tab: the stage that was left for the other page. */
-const STAGE_KEY = 'left-stage';
+const STAGE_KEY = `left-stage${SITE_PATH}`;
 
 /** What a page is to this browser. */
 export type Meeting =

@@ -6,6 +6,7 @@ import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/not-found.module.css';
 import button from '#web/ui/button.module.css';
 import { Envelope } from '#web/ui/envelope.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** Served with status 404, so search engines forget the address. */
 export function NotFound() {
@@ -20,7 +21,7 @@ export function NotFound() {
           <h1>{notFound.title}</h1>
           <p>{notFound.text}</p>
           <p>
-            <a className={`${button.button} ${button.primary}`} href="/">
+            <a className={`${button.button} ${button.primary}`} href={`${SITE_PATH}/`}>
               {notFound.link}
             </a>
           </p>

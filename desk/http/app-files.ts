@@ -33,18 +33,13 @@ export const NO_STORE = 'no-store';
  */
 export function serveDeskFiles(
   app: FastifyInstance,
-  {
-    folder,
-    secure,
-    sitePath,
-    sendError,
-  }: Pick<Http, 'sitePath' | 'sendError'> & { folder: string | null; secure: boolean },
+  { folder, secure, sendError }: Pick<Http, 'sendError'> & { folder: string | null; secure: boolean },
 ): void {
   // The proof of a consent is opened by the page, from a blob, and so under the page's own policy.
   const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(PAPER_STYLES)] }, secure);
   const read = (always: readonly string[], wanted: (name: string) => boolean) =>
     folder !== null && existsSync(folder)
-      ? readFiles(folder, { always, sitePath, otherwise: NO_STORE }, wanted)
+      ? readFiles(folder, { always, otherwise: NO_STORE }, wanted)
       : new Map<string, never>();
   const index = read(securityHeaders(secure, policy), (name) => name === INDEX).get(INDEX);
   for (const url of PAGES)

@@ -40,6 +40,8 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/misspelt-settings.ts': 'settings',
   'server/settings/env-file.ts': 'settings',
   'server/run/why-the-start-failed.ts': 'why the server cannot start',
+  'server/run/open-secrets.ts': 'why the server cannot start',
+  'server/run/service.ts': 'why the server cannot start',
   'server/platform/public-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
   'server/campaign/missing-and-wrong-words.ts': 'slips in campaign/',
@@ -69,8 +71,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],
   // Health says it to monitors.
   'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
-  // What a worker says to the process that keeps the port.
-  'server/run/main.ts': ['mail tried'],
   // A header.
   'server/http/send-resource.ts': ['bytes …-…/…'],
   // Attributes of a picture.

@@ -13,18 +13,24 @@ export type Answered = {
   readonly ms: number;
 };
 
-/** Logs and measures all that Fastify answers, and counts the page. What is answered before Fastify is not logged (site-fast-path.ts). */
+/** Logs and measures all that Fastify answers, and counts the page. What is answered before Fastify is not logged (static-files.ts). */
 export function noteAnswers(
   app: FastifyInstance,
   {
     onAnswered,
     onPageSeen,
-  }: { onAnswered: (answered: Answered) => void; onPageSeen: (request: IncomingMessage) => void },
+    fileAt,
+  }: {
+    onAnswered: (answered: Answered) => void;
+    onPageSeen: (request: IncomingMessage) => void;
+    /** The address of a page or file; null when there is none. */
+    fileAt: (url: string) => string | null;
+  },
 ): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     const status = reply.statusCode;
+    const route = request.routeOptions.url ?? fileAt(request.url) ?? 'unknown';
     if (isLogged(route, status))
       request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
     const answered = { method, route, status, ms: reply.elapsedTime };

@@ -7,7 +7,6 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
-import type { SitePath } from '#server/http/site-path.ts';
 import { API } from '#shared/api.ts';
 
 /** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
@@ -30,11 +29,17 @@ const NOWHERE = '/nowhere';
 const isProbe = (url: string): boolean =>
   [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
 
+/** The address as routes know it; null when it is not under the path. @param path of PUBLIC_URL */
+export function withoutPath(url: string, path: string): string | null {
+  if (path === '') return url;
+  return url.startsWith(`${path}/`) ? url.slice(path.length) : null;
+}
+
 /** Takes the path away before routing: routes, log and metrics know nothing of it. */
 const rewriteUrlOf =
-  ({ path, withoutPath }: SitePath) =>
+  (path: string) =>
   ({ url: asked = '' }: IncomingMessage): string => {
-    const url = path === '' ? asked : (withoutPath(asked) ?? (isProbe(asked) ? asked : NOWHERE));
+    const url = withoutPath(asked, path) ?? (isProbe(asked) ? asked : NOWHERE);
     if (isDecodable(url)) return url;
     return isOfApi(url) ? `/api${NOWHERE}` : NOWHERE;
   };
@@ -58,11 +63,12 @@ function noSchemas(): never {
 
 export function createFastify({
   sendError,
-  sitePath,
+  basePath,
   ...forLogs
 }: RequestLogParts & {
   readonly sendError: SendError;
-  readonly sitePath: SitePath;
+  /** The path of PUBLIC_URL. */
+  readonly basePath: string;
 }): FastifyInstance {
   const logger: FastifyBaseLogger = forLogs.logger;
   const handleError = createHandleError(sendError);
@@ -94,7 +100,7 @@ export function createFastify({
     exposeHeadRoutes: true,
     // zod reads every body. Fastify's own compilers, which no route asks for, would take 2 MiB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    rewriteUrl: rewriteUrlOf(sitePath),
+    rewriteUrl: rewriteUrlOf(basePath),
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
     },

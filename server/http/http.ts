@@ -9,9 +9,8 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import { noteAnswers, type Answered } from '#server/http/answered-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createCookies, type Cookies } from '#server/http/cookies.ts';
-import { createFastify, isOfApi } from '#server/http/create-fastify.ts';
+import { createFastify, isOfApi, withoutPath } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
-import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
 import { createHasOtherName, HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
 import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
@@ -19,10 +18,8 @@ import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts'
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import type { Release } from '#server/http/releases.ts';
 import { refuseOtherOrigins, type UrlSetting } from '#server/http/same-origin.ts';
-import { addSecurityHeaders } from '#server/http/security-headers.ts';
-import { addSiteFastPath } from '#server/http/site-fast-path.ts';
-import { createSitePath, type SitePath } from '#server/http/site-path.ts';
-import { serveSite } from '#server/http/static-files.ts';
+import { addHeaders, addSecurityHeaders, type HeaderList } from '#server/http/security-headers.ts';
+import { serveSite, type Site } from '#server/http/static-files.ts';
 import {
   createForgottenProxyWarning,
   createIsProxy,
@@ -73,8 +70,6 @@ export type Http = {
   readonly cookies: Cookies;
   readonly visitorAddress: VisitorAddress;
   readonly letterPage: LetterPage;
-  /** Where the page is on its host. */
-  readonly sitePath: SitePath;
   readonly sendError: SendError;
   /**
    * Adds what comes after the routes: health, the site, and the answers to unknown paths and methods.
@@ -90,15 +85,17 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
   const { release, isStopping, random = () => Math.random() } = options;
   const { urlSetting = 'PUBLIC_URL' } = options;
+  const { basePath } = config;
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
   const sendError = createSendError(campaign);
-  const sitePath = createSitePath(config.basePath);
-  const app = createFastify({ logger, visitorAddress, clock, sendError, sitePath });
+  const app = createFastify({ logger, visitorAddress, clock, sendError, basePath });
 
   addSecurityHeaders(app, config.secure);
+  let site: Site | null = null;
+  const fileAt = (url: string): string | null => site?.routeOf(url) ?? null;
   const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
-  noteAnswers(app, noting);
+  noteAnswers(app, { ...noting, fileAt });
   const ownHeaders = (requestId: string): HeaderList =>
     // It tells a connection that is kept alive to send its next request elsewhere.
     isStopping() ? ['x-request-id', requestId, 'connection', 'close'] : ['x-request-id', requestId];
@@ -120,51 +117,40 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     app,
     cookies: createCookies(secrets, config),
     visitorAddress,
-    letterPage: createLetterPage(campaign.site, config.secure, sitePath),
-    sitePath,
+    letterPage: createLetterPage(campaign.site, config.secure, basePath),
     sendError,
     complete: (mailBacklog, otherUrls) => {
       addLiveRoute(app);
       const hasOtherName = createHasOtherName(config.publicUrl);
-      app.addHook('onRequest', async (request, reply) => {
-        if (request.method !== 'GET' && request.method !== 'HEAD') return;
-        if (request.routeOptions.url === '/' && hasOtherName(request.raw))
-          // Not kept: PUBLIC_URL may become that name.
-          return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
-      });
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving: isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
-      const site =
-        release &&
-        serveSite(app, {
+      if (release !== null)
+        site = serveSite(app, {
           ...config,
           release,
           words: campaign.site,
           variants: campaign.variants.map(({ name }) => name),
           random,
-          sitePath,
           sendError,
-        });
-      const noteOutside = createStrippedPathWarning(sitePath, site?.resources);
-      app.setNotFoundHandler((request, reply) => {
-        const home = homeFor(request, sitePath);
-        if (home !== null) return reply.redirect(home, 308);
-        noteOutside(request);
-        return site === null || isOfApi(request.url)
-          ? sendError(reply, 'not-found')
-          : site.answerUnknown(request, reply);
-      });
-      if (site !== null)
-        addSiteFastPath(app, {
-          resources: site.resources,
-          choosePage: site.choosePage,
           hasOtherName,
-          path: sitePath.path,
           urlMaxLength: URL_MAX_LENGTH,
           ownHeaders,
           onRequest: noteForgottenProxy,
           ...noting,
         });
+      const noteOutside = createStrippedPathWarning(basePath, fileAt);
+      app.setNotFoundHandler((request, reply) => {
+        const home = homeFor(request, basePath);
+        if (home !== null) return reply.redirect(home, 308);
+        const isRead = request.method === 'GET' || request.method === 'HEAD';
+        if (isRead && site?.routeOf(request.url) === '/' && hasOtherName(request.raw))
+          // Not kept: PUBLIC_URL may become that name.
+          return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
+        noteOutside(request);
+        return site === null || isOfApi(request.url)
+          ? sendError(reply, 'not-found')
+          : site.answer(request, reply);
+      });
       boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
     completeWithoutPage: (urls) => {
@@ -184,7 +170,7 @@ function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
 }
 
 /** Where a request for the path itself belongs: the page is at its end, as an address of a folder. */
-function homeFor({ method, originalUrl }: FastifyRequest, { path }: SitePath): string | null {
+function homeFor({ method, originalUrl }: FastifyRequest, path: string): string | null {
   if (path === '' || (method !== 'GET' && method !== 'HEAD')) return null;
   return originalUrl === path || originalUrl.startsWith(`${path}?`)
     ? `${path}/${originalUrl.slice(path.length)}`
@@ -193,14 +179,14 @@ function homeFor({ method, originalUrl }: FastifyRequest, { path }: SitePath): s
 
 /** Warns once when a proxy takes the path away, which it should pass on: every address would be answered 404. */
 function createStrippedPathWarning(
-  { path, withoutPath }: SitePath,
-  resources: ReadonlyMap<string, unknown> = new Map(),
+  path: string,
+  fileAt: (url: string) => string | null,
 ): (request: FastifyRequest) => void {
   let warned = false;
   return ({ originalUrl, log }) => {
     const [address = ''] = originalUrl.split('?', 1);
-    if (warned || path === '' || withoutPath(originalUrl) !== null) return;
-    if (!address.startsWith('/api/') && !resources.has(address)) return;
+    if (warned || withoutPath(originalUrl, path) !== null) return;
+    if (!address.startsWith('/api/') && fileAt(address) === null) return;
     warned = true;
     log.warn(
       `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +

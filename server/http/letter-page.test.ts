@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { it } from 'node:test';
 
 import { createLetterPage } from '#server/http/letter-page.ts';
-import { createSitePath } from '#server/http/site-path.ts';
 
 const site = {
   title: 'Guide & Co',
@@ -22,7 +21,7 @@ function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
   const { body, whole } = createLetterPage(
     { ...site, ...changes },
     true,
-    createSitePath(''),
+    '',
   )(words).representationFor(undefined);
   const policy = String(whole[whole.indexOf('content-security-policy') + 1]);
   return { html: body.toString(), policy };

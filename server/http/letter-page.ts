@@ -7,7 +7,6 @@ import path from 'node:path';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
-import type { SitePath } from '#server/http/site-path.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
@@ -30,16 +29,18 @@ type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyrig
 /**
  * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
+ * @param path of PUBLIC_URL
  */
-export function createLetterPage(site: Letterhead, secure: boolean, sitePath: SitePath): LetterPage {
-  const styles = site.colors ? STYLES + colourStyles(site.colors) : STYLES;
-  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(sitePath.inText(styles))] };
+export function createLetterPage(site: Letterhead, secure: boolean, path: string): LetterPage {
+  const styles =
+    STYLES.replaceAll("url('/", `url('${path}/`) + (site.colors ? colourStyles(site.colors) : '');
+  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
   const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
-  const [header, footer] = [headerOf(site), footerOf(site)];
+  const [header, footer] = [headerOf(site, path), footerOf(site, path)];
   return ({ tab, title, text, way }) =>
     textResource(
-      sitePath.inText(`<!doctype html>
+      `<!doctype html>
 <html ${languageAttributes(site.language)}>
 <head>
 <meta charset="utf-8">
@@ -47,7 +48,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, sitePath: Si
 <meta name="robots" content="noindex">
 <meta name="theme-color" content="${PAPER.light}">
 <title>${escapeHtml(tab)}</title>
-<link rel="icon" href="/favicon.svg">
+<link rel="icon" href="${path}/favicon.svg">
 <script>${THEME_SCRIPT}</script>
 <style>${styles}</style>
 </head>
@@ -64,7 +65,7 @@ ${way}
 ${footer}
 </body>
 </html>
-`),
+`,
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
 }
@@ -75,13 +76,13 @@ const DRAWING = `<svg class="drawing" viewBox="0 0 200 200" width="200" height="
   ([part, line]) => `<path class="${part}" d="${line}"/>`,
 ).join('')}</svg>`;
 
-const headerOf = ({ title, logo }: Letterhead): string =>
-  `<header><a href="/">${logo === undefined ? MARK : `<img src="/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
+const headerOf = ({ title, logo }: Letterhead, path: string): string =>
+  `<header><a href="${path}/">${logo === undefined ? MARK : `<img src="${path}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
 
-function footerOf({ copyright, footerLinks, language }: Letterhead): string {
+function footerOf({ copyright, footerLinks, language }: Letterhead, path: string): string {
   const filled = (text: string) => escapeHtml(fill(text, { year: yearIn(language) }));
   const links = footerLinks.map(
-    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href))}">${filled(label)}</a></li>`,
+    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href, path))}">${filled(label)}</a></li>`,
   );
   return `<footer><p>${filled(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
@@ -90,5 +91,6 @@ function footerOf({ copyright, footerLinks, language }: Letterhead): string {
 export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
   sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
-/** The way to the first page. */
-export const wayHome = (words: string): string => `<p><a href="/">${escapeHtml(words)}</a></p>`;
+/** The way to the first page. @param path of PUBLIC_URL */
+export const wayHome = (words: string, path: string): string =>
+  `<p><a href="${path}/">${escapeHtml(words)}</a></p>`;

@@ -65,7 +65,8 @@ function write(project: string, name: string, text: string): void {
 /** A build that is finished but not published yet. */
 function build(project: string, text: string, now = NOW, campaign = path.join(project, 'campaign')): string {
   const folder = beginRelease(distFolder(project, campaign), now);
-  const facts = { builtFrom: readSources(project, campaign), inlineHashes: { scripts: [], styles: [] } };
+  const builtFrom = readSources(project, campaign);
+  const facts = { builtFrom, sitePath: '', inlineHashes: { scripts: [], styles: [] } };
   write(folder, 'release.json', JSON.stringify(facts));
   write(folder, 'pages/index.html', text);
   return folder;

@@ -3,7 +3,7 @@
 //   building/NAME/   a build under way, or one that was killed
 //   releases/NAME/   a release: complete, because one rename brings it here, and never changed afterwards
 //     release.json   what it was built from, and what the Content-Security-Policy allows inline
-//     pages/         the prerendered pages, in which the server fills in the origin
+//     pages/         the prerendered pages, in which the server fills in PUBLIC_URL
 //     files/         what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
 //     desk/          the desk in a browser, for an address of its own: index.html, and its files under assets/ as above
 // A name is the time of the build, so the last one in order is the one to serve.
@@ -31,7 +31,12 @@ export const variantPage = (variant: string): string => `variant-${variant}.html
 /** The digest of each source by its path in the project. The campaign counts as campaign/, wherever it is. */
 export type Sources = Readonly<Record<string, string>>;
 /** What release.json holds. */
-export type ReleaseFacts = { readonly builtFrom: Sources; readonly inlineHashes: InlineHashes };
+export type ReleaseFacts = {
+  readonly builtFrom: Sources;
+  /** The path of PUBLIC_URL that every address in it begins with; empty at the root of a host. */
+  readonly sitePath: string;
+  readonly inlineHashes: InlineHashes;
+};
 export type Release = ReleaseFacts & {
   readonly name: string;
   readonly folder: string;
@@ -148,9 +153,14 @@ export type FoundRelease =
  * Finds the release to serve.
  * @param project whose dist/ it is, and whose sources it has to fit
  * @param campaign whose words it has to fit: the campaign folder, in full
+ * @param sitePath the path of PUBLIC_URL that it has to fit; null: any
  * @returns the newest one, or one sentence about why it cannot be served
  */
-export function findRelease(project: string, campaign = ownCampaign(project)): FoundRelease {
+export function findRelease(
+  project: string,
+  campaign = ownCampaign(project),
+  sitePath: string | null = null,
+): FoundRelease {
   const release = newestRelease(distFolder(project, campaign));
   if (release === null) {
     return {
@@ -159,6 +169,11 @@ export function findRelease(project: string, campaign = ownCampaign(project)): F
     };
   }
   const [first, ...others] = changedSources(project, release.builtFrom, readSources(project, campaign));
+  if (first === undefined && sitePath !== null && sitePath !== release.sitePath)
+    return {
+      type: 'complaint',
+      complaint: `The site was built for ${sayPath(release.sitePath)}, but PUBLIC_URL has ${sayPath(sitePath)}. Run "npm run build".`,
+    };
   if (first === undefined) return { type: 'release', release };
   const place = placeOf(first, project, campaign);
   const what = others.length > 0 ? `${place} and ${others.length} more` : place;
@@ -167,6 +182,8 @@ export function findRelease(project: string, campaign = ownCampaign(project)): F
     complaint: `The built site does not fit ${what}, changed since the build. Run "npm run build".`,
   };
 }
+
+const sayPath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);
 
 /** Makes the folder in which a release is built; no server reads it. */
 export function beginRelease(dist: string, now = Date.now()): string {

@@ -1,9 +1,16 @@
 // The headers that every answer carries.
 import { createHash } from 'node:crypto';
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-import type { HeaderList } from '#server/http/header-list.ts';
+/** Names and values, alternating, as Node's `writeHead` takes them: headers that never change are put together once. */
+export type HeaderList = readonly string[];
+
+/** Adds headers to a reply; they replace headers of the same names. */
+export function addHeaders(reply: FastifyReply, headers: HeaderList): FastifyReply {
+  for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
+  return reply;
+}
 
 /** Hashes of the inline scripts and styles of the built pages, as the CSP writes them: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };

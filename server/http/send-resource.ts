@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
-import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
+import { addHeaders, type HeaderList } from '#server/http/security-headers.ts';
 
 /** Encodings of a resource, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;

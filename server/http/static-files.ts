@@ -1,41 +1,33 @@
 // Serves the built site from memory: until it ends, a server serves the release it started with, whatever a build does meanwhile.
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import mime from 'mime';
+// A request for the page or a file is answered before Fastify, which would do nothing for it: of the requests a second that plain
+// node:http answers with the same bytes, the page had 0.26 within Fastify and has 0.83 here. What is unusual in any way (a refusal, an
+// unknown address, another release's file) goes on to Fastify, and comes back to the same function from there.
+import { randomUUID } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import '@fastify/under-pressure';
+import mime from 'mime';
+
+import { isPage, type Answered } from '#server/http/answered-requests.ts';
 import type { SendError } from '#server/http/errors.ts';
-import type { HeaderList } from '#server/http/header-list.ts';
-import { createChoosePage, VARIANT_CACHE_CONTROL } from '#server/http/page-variants.ts';
+import { namesItsHost } from '#server/http/host.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
-import type { Site as SiteWords } from '#shared/campaign-schema.ts';
+import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
 import {
-  contentSecurityPolicy,
-  hashOf,
-  securityHeaders,
-  type InlineHashes,
-} from '#server/http/security-headers.ts';
-import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
-import type { SitePath } from '#server/http/site-path.ts';
+  answerFor,
+  createResource,
+  sendResource,
+  textResource,
+  type Resource,
+} from '#server/http/send-resource.ts';
+import type { Site as SiteWords } from '#shared/campaign-schema.ts';
+import { variantAskedFor } from '#shared/variants.ts';
 
-/** Stands in the built pages for the address of the public page, which is known only at the start. */
+/** Stands in the built pages for PUBLIC_URL, which may name another host than at the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
-
-/** Reads a built page and fills in its address. */
-const readPage = (file: string, { publicUrl, sitePath }: { publicUrl: string; sitePath: SitePath }): string =>
-  sitePath.inText(readFileSync(file, 'utf8')).replaceAll(ADDRESS_PLACEHOLDER, publicUrl);
-
-/** What stands inline in pages whose addresses got a path. JSON for search engines never runs. */
-function hashesIn(pages: readonly string[]): InlineHashes {
-  const contents = (element: RegExp) => [
-    ...new Set(pages.flatMap((page) => Array.from(page.matchAll(element), ([, text = '']) => hashOf(text)))),
-  ];
-  return {
-    scripts: contents(/<script(?![^>]*ld\+json)[^>]*>(.*?)<\/script>/gs),
-    styles: contents(/<style>(.*?)<\/style>/gs),
-  };
-}
 
 /** Files by their names, which are paths without the first slash. */
 type Files = ReadonlyMap<string, Resource>;
@@ -46,25 +38,17 @@ const COMPRESSED = [
   ['gzip', '.gz'],
 ] as const;
 
-/** Files that name others by their addresses. */
-const NAMES_OTHERS = /\.(?:js|css)$/;
-
 const isHashed = (name: string): boolean => name.startsWith('assets/');
 
 /**
  * Reads the files of a folder of a release.
  * @param always headers of every answer
  * @param otherwise Cache-Control of files whose names have no hash
- * @param sitePath put before the addresses in scripts and style sheets, which are compressed anew when they are first asked for
  * @param wanted selects the names to read
  */
 export function readFiles(
   folder: string,
-  {
-    always,
-    sitePath,
-    otherwise = 'public, max-age=3600',
-  }: { always: HeaderList; sitePath: SitePath; otherwise?: string },
+  { always, otherwise = 'public, max-age=3600' }: { always: HeaderList; otherwise?: string },
   wanted: (name: string) => boolean = () => true,
 ): Files {
   const all = globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -78,18 +62,16 @@ export function readFiles(
     all
       .filter((name) => !isCompressed(name) && wanted(name))
       .map((name) => {
-        const parts = {
-          type: contentType(name),
-          cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : otherwise,
-          always,
-        };
-        if (sitePath.path !== '' && NAMES_OTHERS.test(name))
-          return [name, textResource(sitePath.inText(read(name).toString()), parts)];
         const compressed = COMPRESSED.filter(([, end]) => names.has(name + end)).map(
           ([encoding, end]) => [encoding, read(name + end)] as const,
         );
-        const bodies = { identity: read(name), ...Object.fromEntries(compressed) };
-        return [name, createResource({ ...parts, bodies })];
+        const file = createResource({
+          type: contentType(name),
+          cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : otherwise,
+          always,
+          bodies: { identity: read(name), ...Object.fromEntries(compressed) },
+        });
+        return [name, file];
       }),
   );
 }
@@ -138,131 +120,183 @@ function createOthers(
 }
 
 export type Site = {
-  /** The pages and files of the release, by their addresses. */
-  readonly resources: ReadonlyMap<string, Resource>;
-  /** The page for a request; null where there is one page for all. */
-  readonly choosePage: ((request: IncomingMessage) => Resource) | null;
-  /** Answers a request that no route takes: with a file of another release, 405, or the 404 page. */
-  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** The address of a page or file as metrics name it, without its query; null when there is none. */
+  readonly routeOf: (url: string) => string | null;
+  /** Answers a request that no route takes: with a page or file, 405, or the 404 page. */
+  readonly answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
 
-const HTML = 'text/html; charset=utf-8';
-/** The router would read these as a pattern; such files are found by name. */
-const PATTERN = /[:*?]/;
+export type SiteParts = {
+  readonly release: Release;
+  /** Whether search engines may list the page, and which visit counter it asks. */
+  readonly words: Pick<SiteWords, 'noindex' | 'analytics'>;
+  /** Names of the pages that are compared, the campaign's own first; none: there is one page. */
+  readonly variants: readonly string[];
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Filled into the pages. */
+  readonly publicUrl: string;
+  /** Its path; only what is under it is answered here. */
+  readonly basePath: string;
+  /** Whether visitors come over https. */
+  readonly secure: boolean;
+  readonly sendError: SendError;
+  /** Whether a request for the page is redirected (host.ts). */
+  readonly hasOtherName: (request: IncomingMessage) => boolean;
+  /** A longer address is left to Fastify. */
+  readonly urlMaxLength: number;
+  /** Headers of one answer with this request id. */
+  readonly ownHeaders: (requestId: string) => HeaderList;
+  /** Called for each request that is answered before Fastify. */
+  readonly onRequest: (headers: IncomingHttpHeaders) => void;
+  /** Called once the answer was sent. */
+  readonly onAnswered: (answered: Answered) => void;
+  /** Called once the page was handed to the connection: a visitor who leaves before its end counts, too. */
+  readonly onPageSeen: (request: IncomingMessage) => void;
+};
 
-/**
- * Serves a release of the site.
- * @param words of the campaign: whether search engines may list the page, and which visit counter it asks
- * @param variants names of the pages that are compared, the campaign's own first; none: there is one page
- * @param publicUrl address, to be filled into its pages
- * @param secure whether visitors come over https
- */
-export function serveSite(
-  app: FastifyInstance,
-  {
-    release,
-    words: { noindex, analytics },
-    variants,
-    random,
-    publicUrl,
-    sitePath,
-    secure,
-    sendError,
-  }: {
-    release: Release;
-    words: Pick<SiteWords, 'noindex' | 'analytics'>;
-    variants: readonly string[];
-    /** From 0 up to 1. */
-    random: () => number;
-    publicUrl: string;
-    sitePath: SitePath;
-    secure: boolean;
-    sendError: SendError;
-  },
-): Site {
+/** Serves a release of the site. Call it before anything else listens to the server's requests. */
+export function serveSite(app: FastifyInstance, parts: SiteParts): Site {
+  const { release, basePath, hasOtherName, urlMaxLength, sendError, ownHeaders } = parts;
+  const { onRequest, onAnswered, onPageSeen } = parts;
+  const { files, notFound, choosePage, always } = readSite(parts);
+  const findOther = createOthers(release, files, { always });
+  const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
+    choosePage !== null && name === '' ? choosePage(request) : files.get(name);
+
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request, response) => {
+    if (!answerNow(request, response)) app.routing(request, response);
+  });
+
+  /** @returns whether it was answered; if not, nothing was done */
+  function answerNow(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method, url = '' } = request;
+    if ((method !== 'GET' && method !== 'HEAD') || url.length > urlMaxLength || app.isUnderPressure())
+      return false;
+    const query = url.indexOf('?');
+    const address = query === -1 ? url : url.slice(0, query);
+    if (!address.startsWith(`${basePath}/`)) return false;
+    const name = address.slice(basePath.length + 1);
+    const resource = find(name, request);
+    if (resource === undefined || !namesItsHost(request) || (name === '' && hasOtherName(request))) return false;
+    const found = answerFor(request, resource);
+    if (found.type === 'refusal') return false;
+    const { status, headers, body } = found;
+    const route = `/${name}`;
+    const begun = performance.now();
+    onRequest(request.headers);
+    response
+      .writeHead(status, [...headers, ...ownHeaders(randomUUID())])
+      .end(method === 'GET' ? body : undefined);
+    const noteAnswered = () => onAnswered({ method, route, status, ms: performance.now() - begun });
+    // Nearly always: the system has taken the whole answer. To listen for that cost a twentieth of an answer's processor time.
+    if (response.writableLength === 0) noteAnswered();
+    else response.on('finish', noteAnswered);
+    if (isPage({ method, route, status })) onPageSeen(request);
+    return true;
+  }
+
+  return {
+    routeOf: (url) => {
+      const name = nameIn(url);
+      return name !== null && files.has(name) ? `/${name}` : null;
+    },
+    answer: (request, reply) => {
+      const name = nameIn(request.url);
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (name !== null && !isRead && files.has(name))
+        return sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed');
+      const file =
+        name !== null && isRead ? (find(name, request) ?? findOther(name, request.log)) : undefined;
+      return file
+        ? sendResource(request, reply, file, sendError)
+        : sendResource(request, reply.code(404).header('x-robots-tag', 'noindex'), notFound, sendError);
+    },
+  };
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+/** Reads pages and files of a release. */
+function readSite({ release, words, variants, random, publicUrl, secure }: SiteParts) {
+  const pagesFolder = path.join(release.folder, 'pages');
   // Pictures and scripts too: a search engine lists them beside pages.
-  const unlisted = noindex ? ['x-robots-tag', 'noindex'] : [];
+  const unlisted = words.noindex ? ['x-robots-tag', 'noindex'] : [];
   const always = [...securityHeaders(secure), ...unlisted];
-  const read = (name: string): string =>
-    readPage(path.join(release.folder, 'pages', name), { publicUrl, sitePath });
-  const hashes =
-    sitePath.path === ''
-      ? release.inlineHashes
-      : hashesIn(globSync('*.html', { cwd: path.join(release.folder, 'pages') }).map(read));
-  const counter = analytics && new URL(analytics.script).origin;
+  const counter = words.analytics && new URL(words.analytics.script).origin;
   // The 404 page asks no counter.
   const headersOf = (name: string): string[] => [
     ...securityHeaders(
       secure,
-      contentSecurityPolicy(hashes, secure, name === '404.html' ? undefined : counter),
+      contentSecurityPolicy(release.inlineHashes, secure, name === '404.html' ? undefined : counter),
     ),
     ...unlisted,
   ];
   const page = (name: string, type: string, variant?: string): Resource =>
-    textResource(read(name), {
-      type,
-      // Always revalidated: a new build shows at once, an unchanged one costs a 304.
-      cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
-      mark: variant === undefined ? '' : `${variant}.`,
-      always: type === HTML ? headersOf(name) : always,
-    });
+    textResource(
+      readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(ADDRESS_PLACEHOLDER, publicUrl),
+      {
+        type,
+        // Always revalidated: a new build shows at once, an unchanged one costs a 304.
+        cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
+        mark: variant === undefined ? '' : `${variant}.`,
+        always: type === HTML ? headersOf(name) : always,
+      },
+    );
 
-  const notFound = page('404.html', HTML);
   const [ownPage, ...others] = variants;
   const home = page('index.html', HTML, ownPage);
   const pages = others.map((name) => [name, page(variantPage(name), HTML, name)] as const);
-  const choosePage =
-    ownPage === undefined ? null : createChoosePage(new Map([[ownPage, home], ...pages]), random);
   const files: Files = new Map([
-    ...readFiles(filesFolder(release.dist, release.name), { always, sitePath }),
+    ...readFiles(filesFolder(release.dist, release.name), { always }),
     ['', home],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
     // There is none of a page that search engines are not to list.
-    ...(existsSync(path.join(release.folder, 'pages', 'sitemap.xml'))
+    ...(existsSync(path.join(pagesFolder, 'sitemap.xml'))
       ? ([['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')]] as const)
       : []),
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
-  // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
-  if (sitePath.path !== '')
-    for (const resource of [...files.values(), ...pages.map(([, variant]) => variant)])
-      for (const encoding of ['br', 'gzip']) resource.representationFor(encoding);
-  for (const [name, file] of files) {
-    if (PATTERN.test(name)) continue;
-    // Not Fastify's own HEAD, which gives a 304 the length 0.
-    app.route({
-      method: ['GET', 'HEAD'],
-      url: `/${name}`,
-      handler: (request, reply) =>
-        sendResource(request, reply, name === '' ? (choosePage?.(request) ?? file) : file, sendError),
-    });
-  }
-
-  const findOther = createOthers(release, files, { always, sitePath });
   return {
-    resources: new Map(Array.from(files, ([name, file]) => [`/${name}`, file])),
-    choosePage,
-    answerUnknown: (request, reply) => {
-      const name = nameIn(request.url);
-      if (name === null) return sendNotFound(request, reply);
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        return files.has(name)
-          ? sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed')
-          : sendNotFound(request, reply);
-      }
-      const file = files.get(name) ?? findOther(name, request.log);
-      return file ? sendResource(request, reply, file, sendError) : sendNotFound(request, reply);
-    },
+    files,
+    notFound: page('404.html', HTML),
+    choosePage: ownPage === undefined ? null : createChoosePage(new Map([[ownPage, home], ...pages]), random),
+    always,
   };
+}
 
-  function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    return sendResource(request, reply.code(404).header('x-robots-tag', 'noindex'), notFound, sendError);
-  }
+/** For one browser alone: a cache that is shared would give everyone behind it the same variant. Always revalidated. */
+const VARIANT_CACHE_CONTROL = 'private, no-cache';
+
+/**
+ * Makes the function that chooses a variant of the page for a request. It is drawn at random, and kept without a cookie: a browser
+ * that has the page says so with its entity tag, which begins with the name of the variant, also after another build. An address that was
+ * not opened before has no tag; there the page itself asks for the variant it knows (web/keep-variant.ts).
+ * @param pages by the names of their variants, two or more
+ * @param random from 0 up to 1
+ */
+function createChoosePage(
+  pages: ReadonlyMap<string, Resource>,
+  random: () => number,
+): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
+  const all = [...pages.values()];
+  return ({ url = '', headers }) => {
+    const asked = pages.get(variantAskedFor(url) ?? '');
+    if (asked !== undefined) return asked;
+    // Such as W/"b.Kx7…": the copy that this browser would like to use again.
+    for (const [, name = ''] of (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g)) {
+      const kept = pages.get(name);
+      if (kept !== undefined) return kept;
+    }
+    return all[Math.floor(random() * all.length)]!;
+  };
 }
 
 /** The name of the file that a URL asks for; null when it cannot be one. */
 function nameIn(url: string): string | null {
-  const [address = ''] = url.split('?', 1);
+  // A proxy's client names the host as well.
+  const [address = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
   if (!address.startsWith('/')) return null;
   try {
     return decodeURIComponent(address).slice(1);

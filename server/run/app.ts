@@ -20,8 +20,8 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { app, complete, ...http } = await createHttp(service, options);
   const { article } = service.campaign;
-  // Its pictures are at addresses of ours.
-  const campaign = { ...service.campaign, article: { ...article, html: http.sitePath.inText(article.html) } };
+  const html = article.html.replaceAll('="/media/', `="${service.config.basePath}/media/`);
+  const campaign = { ...service.campaign, article: { ...article, html } };
   const context: VisitorContext = { ...service, ...http, campaign };
   await addVisitorRoutes(app, context);
   const mailEventUrls = await addMailEventRoutes(app, {

@@ -12,7 +12,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import {
@@ -64,6 +64,27 @@ describe('the start', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  it('is refused when the site was built for another path than that of PUBLIC_URL', () =>
+    inFolder((folder) => {
+      ensureBuilt(TEST_CAMPAIGN);
+      const { status, stderr } = spawnSync(process.execPath, [MAIN], {
+        env: {
+          INSTANCE_FOLDER: folder,
+          CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+          PUBLIC_URL: 'https://example.com/guide',
+          ...KEPT_COMPILED,
+        },
+        encoding: 'utf8',
+      });
+      assert.deepEqual(
+        [status, stderr],
+        [
+          1,
+          'The server cannot start:\n  - The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".\n',
+        ],
+      );
+    }));
 
   it('tells slips in settings and in words by file and line, all at once, before anything is built', () => {
     const copy = copyProject();

@@ -99,7 +99,8 @@ async function check(): Promise<never> {
 
 function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
-  const site = findRelease(PROJECT_FOLDER, readCampaignFolder());
+  const sitePath = read.type === 'instance' ? read.config.basePath : null;
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
   const siteComplaints = site.type === 'complaint' ? [site.complaint] : [];
   if (read.type === 'complaints') return refuse([...read.complaints, ...siteComplaints]);
   if (site.type === 'complaint') return refuse(siteComplaints);

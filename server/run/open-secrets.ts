@@ -3,10 +3,25 @@ import path from 'node:path';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/tables/known-secrets.ts';
-import { CannotOpen, orRefuse } from '#server/run/cannot-open.ts';
-import { explainFileFailure, saySecretUnfit, STRANGE_SECRET } from '#server/run/why-the-start-failed.ts';
+import { CannotOpen, explainFileFailure, orRefuse } from '#server/run/why-the-start-failed.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
+
+const STRANGE_SECRET =
+  'The secret is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+
+/**
+ * Why the secret in a file does not fit the database.
+ * @returns sentences, with what to do
+ */
+const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
+  `${file} ${
+    what === 'missing'
+      ? 'is missing, though this database was used with a secret before'
+      : 'is none that this database was used with'
+  }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors who are signed in or wait for a code must then ask for a new one, ' +
+  'links in mails end, and nobody knows any more who was erased and must not come back.';
 
 /**
  * Opens them, and makes the file where there is neither. Codes and sessions of a database mean nothing without the secret that made

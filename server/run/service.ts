@@ -21,15 +21,19 @@ import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import {
+  CannotOpen,
   explainDatabaseFailure,
   explainFailure,
   explainFileFailure,
-  NEWER_DATABASE,
+  orRefuse,
 } from '#server/run/why-the-start-failed.ts';
-import { CannotOpen, orRefuse } from '#server/run/cannot-open.ts';
 import { openSecrets, secretFileIn } from '#server/run/open-secrets.ts';
 import type { ResolveName } from '#server/platform/public-addresses.ts';
 import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
+
+/** A warning: the start goes on. */
+const NEWER_DATABASE =
+  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
 
 /** What an operator decided: settings and words. */
 export type Instance = Settings & { readonly campaign: Campaign };

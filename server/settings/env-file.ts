@@ -74,14 +74,18 @@ function instanceFolder(): string {
  * @returns the folder in full; the project's campaign/ if none is named. It may not exist
  */
 export function readCampaignFolder(): string {
-  const folder = instanceFolder();
-  const named = (process.env['CAMPAIGN_FOLDER'] ?? campaignInEnvFile(path.join(folder, '.env')))?.trim();
-  return named ? path.resolve(folder, named) : path.join(PROJECT_FOLDER, 'campaign');
+  const named = readOne('CAMPAIGN_FOLDER');
+  return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
-function campaignInEnvFile(file: string): string | undefined {
+/** The path of PUBLIC_URL, which the build puts into every address; empty at the root of a host, or when PUBLIC_URL is no URL. */
+export const readSitePath = (): string =>
+  (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
+
+/** One setting, without looking at the others. */
+function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL'): string | undefined {
   try {
-    return parseEnv(textOf(file))['CAMPAIGN_FOLDER'];
+    return (process.env[setting] ?? parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting])?.trim();
   } catch {
     // readSettings reports a file that cannot be read.
     return undefined;

@@ -26,4 +26,4 @@ export type VisitorService = {
 
 /** That slice, and what server/run/app.ts makes once for all routes. */
 export type VisitorContext = VisitorService &
-  Pick<Http, 'cookies' | 'visitorAddress' | 'letterPage' | 'sitePath' | 'sendError'>;
+  Pick<Http, 'cookies' | 'visitorAddress' | 'letterPage' | 'sendError'>;

@@ -5,6 +5,7 @@ import { failedWith, isGuideFileThere } from '#web/api-client.ts';
 import { Button } from '#web/ui/button.tsx';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /**
  * The button.
@@ -22,7 +23,7 @@ export function GuideFileButton({
     try {
       await isGuideFileThere();
       // The browser saves it, and the article stays where it is.
-      location.assign(API.guideFile);
+      location.assign(SITE_PATH + API.guideFile);
     } catch (error) {
       if (failedWith(error, 'no-session')) onAccessEnded();
       else toasts.add({ title: label, description: words.notLoaded, variant: 'destructive' });

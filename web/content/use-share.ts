@@ -3,6 +3,7 @@ import { toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { sharePage } from '#web/content/share-page.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** Shares the public page, and says what came of it. */
 export function useShare(): () => void {
@@ -11,7 +12,7 @@ export function useShare(): () => void {
     const outcome = await sharePage(navigator, {
       title: site.title,
       text: site.shareText,
-      url: new URL('/', location.href).href,
+      url: new URL(`${SITE_PATH}/`, location.href).href,
     });
     if (outcome === 'copied') toasts.add(toastWords.linkCopied);
     if (outcome === 'failed') toasts.add({ ...toastWords.shareFailed, variant: 'destructive' });

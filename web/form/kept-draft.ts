@@ -3,8 +3,10 @@
 import * as z from 'zod/mini';
 
 import type { LeadDraft } from '#web/form/lead-draft.ts';
+import { SITE_PATH } from '#web/site-path.ts';
 
-const KEY = 'lead-draft';
+/** Another guide of the host may be open in the same tab. */
+const KEY = `lead-draft${SITE_PATH}`;
 
 /** What is kept of a form that asks nothing more. */
 export const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });

@@ -2,6 +2,7 @@
 import * as site from '#campaign/site.yaml';
 import { fromOtherPage } from '#shared/links.ts';
 import styles from '#web/frame/frame.module.css';
+import { SITE_PATH } from '#web/site-path.ts';
 
 type SiteFooterProps = {
   /** Whether it stands on a page that has none of the landing page's places. */
@@ -17,7 +18,7 @@ export function SiteFooter({ away = false }: SiteFooterProps) {
         <ul>
           {site.footerLinks.map(({ label, href }) => (
             <li key={label}>
-              <a href={away ? fromOtherPage(href) : href}>{label}</a>
+              <a href={away ? fromOtherPage(href, SITE_PATH) : href}>{label}</a>
             </li>
           ))}
         </ul>

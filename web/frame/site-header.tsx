@@ -5,6 +5,7 @@ import * as site from '#campaign/site.yaml';
 import styles from '#web/frame/frame.module.css';
 import { Mark } from '#web/frame/mark.tsx';
 import { ThemeToggle } from '#web/theme/theme-toggle.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 type SiteHeaderProps = {
   /** What the article puts in place of the product title. */
@@ -21,7 +22,7 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
         {children ?? (
           <a
             className={styles.brand}
-            href="/"
+            href={`${SITE_PATH}/`}
             onClick={(event) => {
               // With a key held down, it is for a new tab or window.
               if (!onHome || event.metaKey || event.ctrlKey || event.shiftKey) return;

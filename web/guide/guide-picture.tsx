@@ -1,4 +1,5 @@
 // The cover of the guide with its pages behind it; media/ holds it in two widths.
+import { SITE_PATH } from '#web/site-path.ts';
 
 type GuidePictureProps = {
   /** Empty where the picture repeats what stands beside it. */
@@ -10,7 +11,8 @@ type GuidePictureProps = {
 // On a phone it is shown twice as wide as this says: the large picture would be 16 kB more, and hardly sharper there.
 const ON_PHONES = '30vw';
 
-const setOf = (type: string) => `/media/guide-400.${type} 400w, /media/guide-800.${type} 800w`;
+const setOf = (type: string) =>
+  `${SITE_PATH}/media/guide-400.${type} 400w, ${SITE_PATH}/media/guide-800.${type} 800w`;
 
 /** The guide, on nothing, so that it lies on a ground of any colour. */
 export function GuidePicture({ alt, width }: GuidePictureProps) {
@@ -19,7 +21,7 @@ export function GuidePicture({ alt, width }: GuidePictureProps) {
     <picture>
       <source type="image/avif" srcSet={setOf('avif')} sizes={sizes} />
       <img
-        src="/media/guide-400.webp"
+        src={`${SITE_PATH}/media/guide-400.webp`}
         srcSet={setOf('webp')}
         sizes={sizes}
         alt={alt}

@@ -17,6 +17,7 @@ import { Button } from '#web/ui/button.tsx';
 import { ClosingCover, HeroCover } from '#web/guide/guide-cover.tsx';
 import { ArrowRightIcon } from '#web/ui/icons.tsx';
 import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 type LandingStageProps = {
   /** One of the buttons that lead to the form was pressed. */
@@ -98,7 +99,7 @@ type CallToAction = {
 const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) =>
-  HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
+  HERO_WIDTHS.map((width) => `${SITE_PATH}/media/hero-${width}.${type} ${width}w`).join(', ');
 const HERO_SIZES = '(min-width: 1120px) 30rem, 44vw';
 
 function Hero({

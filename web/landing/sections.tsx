@@ -17,6 +17,7 @@ import {
   RefinementIcon,
   ResultsIcon,
 } from '#web/ui/icons.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
   prompt: PromptIcon,
@@ -158,7 +159,7 @@ function Inside({ title, pictures }: Pages) {
 }
 
 const pagesSet = (number: number, type: string): string =>
-  [480, 960].map((width) => `/media/inside-${number}-${width}.${type} ${width}w`).join(', ');
+  [480, 960].map((width) => `${SITE_PATH}/media/inside-${number}-${width}.${type} ${width}w`).join(', ');
 const PAGES_SIZES = '(min-width: 1024px) 30rem, 90vw';
 
 function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
@@ -166,7 +167,7 @@ function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
     <picture key={alt}>
       <source type="image/avif" srcSet={pagesSet(index + 1, 'avif')} sizes={PAGES_SIZES} />
       <img
-        src={`/media/inside-${index + 1}-480.webp`}
+        src={`${SITE_PATH}/media/inside-${index + 1}-480.webp`}
         srcSet={pagesSet(index + 1, 'webp')}
         sizes={PAGES_SIZES}
         alt={alt}

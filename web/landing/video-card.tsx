@@ -6,6 +6,7 @@ import film from '#web/landing/film.module.css';
 import styles from '#web/landing/landing.module.css';
 import { Button } from '#web/ui/button.tsx';
 import { PlayIcon } from '#web/ui/icons.tsx';
+import { SITE_PATH } from '#web/site-path.ts';
 
 /** Specification, section 9. */
 const START_DELAY_MS = 100;
@@ -59,11 +60,11 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
       <picture>
         <source
           type="image/avif"
-          srcSet="/media/poster-640.avif 640w, /media/poster-960.avif 960w"
+          srcSet={`${SITE_PATH}/media/poster-640.avif 640w, ${SITE_PATH}/media/poster-960.avif 960w`}
           // A phone takes the small one, also with three pixels a point: its promise is the page's weight.
           sizes="(min-width: 1120px) 65rem, (min-width: 768px) 92vw, 48vw"
         />
-        <img src="/media/poster-640.webp" alt="" width={1280} height={720} loading="lazy" />
+        <img src={`${SITE_PATH}/media/poster-640.webp`} alt="" width={1280} height={720} loading="lazy" />
       </picture>
       <span className={styles.playMark}>
         <PlayIcon size={26} />
@@ -106,7 +107,7 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
       disablePictureInPicture
       playsInline
       preload="none"
-      poster="/media/poster-960.webp"
+      poster={`${SITE_PATH}/media/poster-960.webp`}
       width={1280}
       height={720}
       // Of a file that breaks off.
@@ -115,12 +116,12 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
       onEnded={() => onEnded(true)}
       onSeeking={() => onEnded(false)}
     >
-      <source src="/media/film.webm" type="video/webm" />
+      <source src={`${SITE_PATH}/media/film.webm`} type="video/webm" />
       {/* The last one: what could not play it either is the end. */}
-      <source src="/media/film.mp4" type="video/mp4" onError={onFailure} />
+      <source src={`${SITE_PATH}/media/film.mp4`} type="video/mp4" onError={onFailure} />
       <track
         kind="captions"
-        src="/media/film.vtt"
+        src={`${SITE_PATH}/media/film.vtt`}
         srcLang={site.language}
         label={site.languageName}
         default

@@ -2,6 +2,7 @@
 // without a script running. (A picture without alternative text that fails to load shows nothing at all.)
 import { initialsOf } from '#web/ui/initials.ts';
 import styles from '#web/ui/avatar.module.css';
+import { SITE_PATH } from '#web/site-path.ts';
 
 type AvatarProps = {
   readonly name: string;
@@ -16,8 +17,8 @@ export function Avatar({ name, image }: AvatarProps) {
       <span aria-hidden>{initialsOf(name)}</span>
       {image && (
         <picture>
-          <source srcSet={`/media/${image}.avif`} type="image/avif" />
-          <img src={`/media/${image}.webp`} alt="" width={56} height={56} loading="lazy" />
+          <source srcSet={`${SITE_PATH}/media/${image}.avif`} type="image/avif" />
+          <img src={`${SITE_PATH}/media/${image}.webp`} alt="" width={56} height={56} loading="lazy" />
         </picture>
       )}
     </span>

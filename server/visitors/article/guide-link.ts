@@ -14,7 +14,7 @@ const GUIDE_PLACE = '/#guide';
 
 /** Adds the route of the link. */
 export function addGuideLinkRoute(app: FastifyInstance, context: VisitorContext): void {
-  const { database, secrets, cookies, sitePath, clock } = context;
+  const { config, database, secrets, cookies, clock } = context;
   const ended = endedPage(context);
   app.get<{ Querystring: { t?: unknown } }>(API.guide, async (request, reply) => {
     const leadId = readGuideToken(secrets, request.query.t, clock());
@@ -25,17 +25,17 @@ export function addGuideLinkRoute(app: FastifyInstance, context: VisitorContext)
     return reply
       .header('cache-control', 'no-store')
       .header('referrer-policy', 'no-referrer')
-      .redirect(sitePath.path + GUIDE_PLACE, 303);
+      .redirect(config.basePath + GUIDE_PLACE, 303);
   });
 }
 
 /** The page of a link that has had its time. */
-function endedPage({ campaign, letterPage }: VisitorContext): Resource {
+function endedPage({ config, campaign, letterPage }: VisitorContext): Resource {
   const words = campaign.interface.guideLink;
   return letterPage({
     tab: fill(words.pageTitle, { title: campaign.site.title }),
     title: words.title,
     text: words.text,
-    way: wayHome(words.home),
+    way: wayHome(words.home, config.basePath),
   });
 }

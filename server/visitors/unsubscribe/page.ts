@@ -15,12 +15,13 @@ type UnsubscribePages = { readonly [Page in 'ask' | 'done' | 'unknown']: Resourc
 
 /** Makes the pages once. */
 export function createUnsubscribePages({
+  config,
   campaign,
   letterPage: page,
-}: Pick<VisitorContext, 'campaign' | 'letterPage'>): UnsubscribePages {
+}: Pick<VisitorContext, 'config' | 'campaign' | 'letterPage'>): UnsubscribePages {
   const words = campaign.interface.unsubscribe;
   const tab = fill(words.pageTitle, { title: campaign.site.title });
-  const way = wayHome(words.home);
+  const way = wayHome(words.home, config.basePath);
   const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
   return {
     ask: page({ tab, title: words.title, text: words.text, way: form }),
