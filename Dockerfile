@@ -1,5 +1,6 @@
 # The page with its words in one image: `docker build -t guide .` (docs/operating.md, "In containers").
 # Another campaign of this folder: --build-arg CAMPAIGN_FOLDER=examples/german
+# Under a path of another site: --build-arg PUBLIC_URL=https://example.com/guide
 # Visitors who loaded the page of the image that this one replaces find its files here: --build-arg EARLIER_IMAGE=guide
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim
 ARG EARLIER_IMAGE=${NODE_IMAGE}
@@ -21,6 +22,7 @@ COPY desk/web desk/web
 ARG CAMPAIGN_FOLDER=campaign
 COPY ${CAMPAIGN_FOLDER} campaign
 COPY --from=earlier /app/dist dist
+ARG PUBLIC_URL
 RUN node build/build.ts
 
 FROM ${NODE_IMAGE} AS app

@@ -63,16 +63,23 @@ export async function startOnHeldSocket(
     const pid = processes().at(-1);
     if (pid !== undefined) process.kill(pid, signal);
   };
+  const abandon = () => {
+    child.kill('SIGKILL');
+    signalNewest('SIGKILL');
+  };
   const untilServing = (count: number) =>
     until(() => {
       if (processes().length > count) throw new Error(`A server process ended:\n${output}`);
       return urls().length === count;
     }, PATIENCE_MS);
   const stop = async () => {
+    process.off('exit', abandon);
     child.kill('SIGKILL');
     signalNewest('SIGTERM');
     await closed;
   };
+  // A test that ran out of time stops nothing.
+  process.once('exit', abandon);
   try {
     await untilServing(1);
   } catch (error) {

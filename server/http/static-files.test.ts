@@ -1,5 +1,5 @@
-// The page and its files, to the letter of HTTP (RFC 9110): over a connection, where they are answered before Fastify, and through
-// Fastify, as with inject and whatever is unusual about a request.
+// The page and its files, to the letter of HTTP (RFC 9110), over a connection: most are answered before Fastify, and what is unusual
+// about a request goes through it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -29,11 +29,6 @@ type Get = (
   method?: 'GET' | 'HEAD' | 'POST',
 ) => Promise<Answer>;
 
-const throughFastify =
-  ({ app }: ServerUnderTest): Get =>
-  (url, headers = {}, method = 'GET') =>
-    app.inject({ url, headers, method });
-
 /** @param agent keeps the connections; to be destroyed at the end */
 async function overConnection({ app }: ServerUnderTest, agent: Agent): Promise<Get> {
   const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
@@ -46,26 +41,20 @@ async function overConnection({ app }: ServerUnderTest, agent: Agent): Promise<G
   };
 }
 
-/** A site, and both ways to it. */
-const withWays = (
-  options: Partial<ServerOptions>,
-  test: (ways: readonly [through: Get, before: Get], chunk: string, server: ServerUnderTest) => Promise<void>,
+/** A built site and the address of its script. */
+const withSite = (
+  test: (get: Get, chunk: string, server: ServerUnderTest) => Promise<void>,
+  options: Partial<ServerOptions> = {},
 ): Promise<void> =>
   withServer({ engine: 'sqlite', siteFolder: TEST_DIST, ...options }, async (server) => {
     const agent = new Agent({ keepAlive: true });
     try {
-      const through = throughFastify(server);
-      const chunk = /data-app="([^"]+)"/.exec((await through('/')).body)?.[1] ?? '';
-      await test([through, await overConnection(server, agent)], chunk, server);
+      const get = await overConnection(server, agent);
+      const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
+      await test(get, chunk, server);
     } finally {
       agent.destroy();
     }
-  });
-
-/** Runs a test on both ways. */
-const withSite = (test: (get: Get, chunk: string) => Promise<void>): Promise<void> =>
-  withWays({}, async (ways, chunk) => {
-    for (const get of ways) await test(get, chunk);
   });
 
 describe('which encoding is sent', () => {
@@ -334,160 +323,142 @@ it('hashed files are kept for a year, others for an hour, the page for no time, 
     }
   }));
 
-describe('both ways', () => {
-  /** What an answer says of itself alone, and of its connection. */
-  const OWN = new Set(['x-request-id', 'date', 'connection', 'keep-alive', 'transfer-encoding']);
-  const sorted = ({ headers }: Answer) =>
-    Object.entries(headers)
-      .filter(([name]) => !OWN.has(name))
-      .toSorted(([one], [other]) => one.localeCompare(other));
-
-  it('answer the same, whatever is asked of a page or a file', () =>
-    withWays({ env: { PUBLIC_URL: 'https://example.com' } }, async ([through, before], chunk) => {
-      const etag = String((await through('/')).headers.etag);
-      for (const url of ['/', chunk, '/robots.txt', FILM, '/favicon.svg']) {
-        for (const address of [url, `${url}?utm_source=x&a=%zz`, `${url}?${'x'.repeat(3_000)}`]) {
-          for (const method of ['GET', 'HEAD', 'POST'] as const) {
-            for (const headers of [
-              {},
-              { 'accept-encoding': 'gzip, deflate, br, zstd' },
-              { 'accept-encoding': 'gzip', range: 'bytes=1-5' },
-              { range: 'bytes=99999999-' },
-              { 'if-none-match': `"a", ${etag}` },
-              { 'if-match': '"a"' },
-              { origin: 'https://elsewhere.example' },
-            ]) {
-              const what = `${method} ${address.slice(0, 60)} ${JSON.stringify(headers)}`;
-              const [one, other] = [
-                await through(address, headers, method),
-                await before(address, headers, method),
-              ];
-              assert.equal(other.statusCode, one.statusCode, what);
-              assert.deepEqual(sorted(other), sorted(one), what);
-              assert.deepEqual(other.rawPayload, one.rawPayload, what);
-              assert.match(String(other.headers['x-request-id']), /^[\da-f-]{36}$/, what);
-            }
+it('every response has the same headers of its own, and an ID that no other one has', () =>
+  withSite(
+    async (get, chunk) => {
+      const ids = new Set<unknown>();
+      let asked = 0;
+      const policies = new Map<string, unknown>();
+      for (const url of ['/', chunk, '/robots.txt', FILM])
+        for (const address of [url, `${url}?utm_source=x&a=%zz`])
+          for (const [method, headers, status] of [
+            ['GET', {}, 200],
+            ['HEAD', {}, 200],
+            ['GET', { range: 'bytes=1-5' }, 206],
+            ['GET', { origin: 'https://elsewhere.example' }, 200],
+            ['GET', { range: 'bytes=99999999-' }, 416],
+            ['GET', { 'if-match': '"a"' }, 412],
+            ['POST', {}, 405],
+          ] as const) {
+            const { statusCode, headers: sent } = await get(address, headers, method);
+            const what = `${method} ${address} ${JSON.stringify(headers)}`;
+            assert.equal(statusCode, status, what);
+            assert.equal(sent['strict-transport-security'], 'max-age=31536000', what);
+            assert.equal(sent['x-content-type-options'], 'nosniff', what);
+            assert.match(String(sent['x-request-id']), /^[\da-f-]{36}$/, what);
+            ids.add(sent['x-request-id']);
+            asked += 1;
+            if (statusCode > 206) continue;
+            policies.set(url, policies.get(url) ?? sent['content-security-policy']);
+            assert.equal(sent['content-security-policy'], policies.get(url), what);
           }
-        }
-      }
-      const ids = await Promise.all(
-        Array.from({ length: 50 }, async () => (await before('/')).headers['x-request-id']),
+      assert.equal(ids.size, asked);
+      assert.equal((await get(`/?${'x'.repeat(3_000)}`)).statusCode, 414);
+    },
+    { env: { PUBLIC_URL: 'https://example.com' } },
+  ));
+
+it('an address that is written in another way is the same file; one that leads nowhere is the 404 page', () =>
+  withSite(async (get) => {
+    for (const [url, status] of [
+      ['/robots%2Etxt', 200],
+      ['/robots%2etxt?x', 200],
+      ['http://elsewhere.example/robots.txt', 200],
+      ['http://elsewhere.example/', 200],
+      ['/?', 200],
+      ['//', 404],
+      ['/.', 404],
+      ['/%2F', 404],
+      ['/constructor', 404],
+      ['/media', 404],
+      ['/media/', 404],
+      ['/ROBOTS.TXT', 404],
+      // What no one can decode.
+      ['/offer-100%', 404],
+      ['/%', 404],
+      ['/%E0%A4%A', 404],
+      ['/%C0%AF?x', 404],
+    ] as const) {
+      const { statusCode, body, headers } = await get(url);
+      assert.equal(statusCode, status, url);
+      if (status === 404) assert.match(body, /404 Page Not Found/, url);
+      assert.ok(headers['content-security-policy'] && headers['x-request-id'], url);
+    }
+    for (const url of ['/api', '/api?x', '/api/no', '/api/100%', '/api/leads%']) {
+      const { statusCode, headers } = await get(url);
+      assert.equal(statusCode, 404, url);
+      assert.equal(headers['content-type'], 'text/plain; charset=utf-8', url);
+    }
+  }));
+
+it('what is sent is counted and not logged; what is refused or not found is both', () =>
+  withSite(async (get, chunk, server) => {
+    const counted = async (labels: string) =>
+      Number(
+        new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
+          (await server.metrics.render()).body,
+        )?.[1] ?? 0,
       );
-      assert.equal(new Set(ids).size, ids.length, 'no two answers have the same id');
-    }));
+    const lines = server.logLines.length;
+    const home = 'method="GET",route="/",status="200"';
+    const before = await counted(home);
+    const { headers } = await get('/?utm_source=x');
+    await get('/', { 'if-none-match': String(headers.etag) });
+    await get(chunk, {}, 'HEAD');
+    await get(FILM, { range: 'bytes=0-9' });
+    assert.equal(server.logLines.length, lines);
+    // Counted when the last byte is handed over, which a reader may learn earlier.
+    await until(async () => (await counted(`method="GET",route="${FILM}",status="206"`)) > 0);
+    assert.equal(await counted(home), before + 1);
+    assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
+    assert.ok((await counted(`method="HEAD",route="${chunk}",status="200"`)) > 0);
 
-  it('answer the same when the address is written in another way, or leads nowhere', () =>
-    withWays({}, async ([through, before]) => {
-      for (const [url, status] of [
-        ['/robots%2Etxt', 200],
-        ['/robots%2etxt?x', 200],
-        ['http://elsewhere.example/robots.txt', 200],
-        ['http://elsewhere.example/', 200],
-        ['/?', 200],
-        ['//', 404],
-        ['/.', 404],
-        ['/%2F', 404],
-        ['/constructor', 404],
-        ['/media', 404],
-        ['/media/', 404],
-        ['/ROBOTS.TXT', 404],
-        // What no one can decode.
-        ['/offer-100%', 404],
-        ['/%', 404],
-        ['/%E0%A4%A', 404],
-        ['/%C0%AF?x', 404],
-      ] as const) {
-        // inject would read some of these itself.
-        const inject = url.startsWith('/') && !url.startsWith('//') && url !== '/.';
-        for (const get of inject ? [through, before] : [before]) {
-          const { statusCode, body, headers } = await get(url);
-          assert.equal(statusCode, status, url);
-          if (status === 404) assert.match(body, /404 Page Not Found/, url);
-          assert.ok(headers['content-security-policy'] && headers['x-request-id'], url);
-        }
-      }
-      for (const url of ['/api', '/api?x', '/api/no', '/api/100%', '/api/leads%'])
-        for (const get of [through, before]) {
-          const { statusCode, headers } = await get(url);
-          assert.equal(statusCode, 404, url);
-          assert.equal(headers['content-type'], 'text/plain; charset=utf-8', url);
-        }
-    }));
+    for (const [ask, route, status] of [
+      [() => get('/no/such/page'), 'unknown', 404],
+      [() => get('/', {}, 'POST'), '/', 405],
+      [() => get(FILM, { range: 'bytes=99999999-' }), FILM, 416],
+      [() => get('/', { 'if-match': '"a"' }), '/', 412],
+      [() => get(API.proofOfWork), API.proofOfWork, 200],
+    ] as const) {
+      const { headers: refused } = await ask();
+      await until(() =>
+        server.logLines.some((line) => {
+          const entry = JSON.parse(line) as Record<string, unknown>;
+          const isSame = entry['route'] === route && entry['status'] === status;
+          return isSame && entry['reqId'] === refused['x-request-id'];
+        }),
+      );
+    }
+  }));
 
-  it('count what is sent and log nothing of it, but log what is refused or not found', () =>
-    withWays({}, async (ways, chunk, server) => {
-      for (const get of ways) {
-        const lines = server.logLines.length;
-        const counted = async (labels: string) =>
-          Number(
-            new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
-              (await server.metrics.render()).body,
-            )?.[1] ?? 0,
-          );
-        const home = 'method="GET",route="/",status="200"';
-        const before = await counted(home);
-        const { headers } = await get('/?utm_source=x');
-        await get('/', { 'if-none-match': String(headers.etag) });
-        await get(chunk, {}, 'HEAD');
-        await get(FILM, { range: 'bytes=0-9' });
-        assert.equal(server.logLines.length, lines);
-        // Counted when the last byte is handed over, which a reader may learn earlier.
-        await until(async () => (await counted(`method="GET",route="${FILM}",status="206"`)) > 0);
-        assert.equal(await counted(home), before + 1);
-        assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
-        assert.ok((await counted(`method="HEAD",route="${chunk}",status="200"`)) > 0);
+it('load is shed from the page and its files too', () =>
+  withSite(
+    async (get, chunk) => {
+      // It looks once a second.
+      await until(async () => (await get('/')).statusCode === 503);
+      const response = await get(chunk);
+      assert.equal(response.statusCode, 503);
+      assert.ok(Number(response.headers['retry-after']) > 0);
+    },
+    { maxResidentBytes: 1 },
+  ));
 
-        for (const [ask, route, status] of [
-          [() => get('/no/such/page'), 'unknown', 404],
-          [() => get('/', {}, 'POST'), '/', 405],
-          [() => get(FILM, { range: 'bytes=99999999-' }), FILM, 416],
-          [() => get('/', { 'if-match': '"a"' }), '/', 412],
-          [() => get(API.proofOfWork), API.proofOfWork, 200],
-        ] as const) {
-          const { headers: refused } = await ask();
-          const isLogged = () =>
-            server.logLines.some((line) => {
-              const entry = JSON.parse(line) as Record<string, unknown>;
-              const isSame = entry['route'] === route && entry['status'] === status;
-              return isSame && entry['reqId'] === refused['x-request-id'];
-            });
-          await until(() => isLogged());
-        }
-      }
-    }));
-
-  it('shed load alike', () =>
-    withWays({ maxResidentBytes: 1 }, async (ways, chunk) => {
-      for (const get of ways) {
-        // It looks once a second.
-        await until(async () => (await get('/')).statusCode === 503);
-        const response = await get(chunk);
-        assert.equal(response.statusCode, 503);
-        assert.ok(Number(response.headers['retry-after']) > 0);
-      }
-    }));
-
-  it('tell a connection that is kept to go elsewhere once the process stops', () => {
-    let isStopping = false;
-    return withWays({ isStopping: () => isStopping }, async (ways) => {
-      for (const get of ways) {
-        isStopping = false;
-        for (const url of ['/', FILM, API.live])
-          assert.notEqual((await get(url)).headers.connection, 'close');
-        isStopping = true;
-        for (const url of ['/', FILM, API.live]) assert.equal((await get(url)).headers.connection, 'close');
-      }
-    });
-  });
-
-  it('say at the first request that a proxy is not trusted', async () => {
-    for (const way of [0, 1] as const)
-      await withWays({}, async (ways, _chunk, server) => {
-        const warnings = () => server.logLines.filter((line) => line.includes('TRUST_PROXY IS OFF'));
-        assert.equal(warnings().length, 0);
-        await ways[way]('/', { 'x-forwarded-for': '203.0.113.7' });
-        await ways[way]('/', { 'x-forwarded-for': '203.0.113.7' });
-        assert.equal(warnings().length, 1);
-      });
-  });
+it('a kept connection is told to go elsewhere once the process stops', () => {
+  let isStopping = false;
+  return withSite(
+    async (get) => {
+      for (const url of ['/', FILM, API.live]) assert.notEqual((await get(url)).headers.connection, 'close');
+      isStopping = true;
+      for (const url of ['/', FILM, API.live]) assert.equal((await get(url)).headers.connection, 'close');
+    },
+    { isStopping: () => isStopping },
+  );
 });
+
+it('the first request through a proxy that is not trusted leaves one warning', () =>
+  withSite(async (get, _chunk, server) => {
+    const warnings = () => server.logLines.filter((line) => line.includes('TRUST_PROXY IS OFF'));
+    assert.equal(warnings().length, 0);
+    for (let count = 0; count < 2; count += 1) await get('/', { 'x-forwarded-for': '203.0.113.7' });
+    assert.equal(warnings().length, 1);
+  }));
