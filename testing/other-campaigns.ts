@@ -111,9 +111,9 @@ export function bareCampaign(): string {
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
 
-/** The tests' own, whose site is built for a path of PUBLIC_URL. @param path such as /guide @returns its folder */
-export const campaignUnder = (path = '/guide'): string =>
-  keptCampaign(`under${path.replaceAll('/', '-')}`, (folder) =>
+/** The tests' own, whose site is built for a path of PUBLIC_URL. @param sitePath such as /guide @returns its folder */
+export const campaignUnder = (sitePath = '/guide'): string =>
+  keptCampaign(`under${sitePath.replaceAll('/', '-')}`, (folder) =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 

@@ -29,15 +29,15 @@ type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyrig
 /**
  * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
- * @param path of PUBLIC_URL
+ * @param basePath the path of PUBLIC_URL
  */
-export function createLetterPage(site: Letterhead, secure: boolean, path: string): LetterPage {
+export function createLetterPage(site: Letterhead, secure: boolean, basePath: string): LetterPage {
   const styles =
-    STYLES.replaceAll("url('/", `url('${path}/`) + (site.colors ? colourStyles(site.colors) : '');
+    STYLES.replaceAll("url('/", `url('${basePath}/`) + (site.colors ? colourStyles(site.colors) : '');
   const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
   const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
-  const [header, footer] = [headerOf(site, path), footerOf(site, path)];
+  const [header, footer] = [headerOf(site, basePath), footerOf(site, basePath)];
   return ({ tab, title, text, way }) =>
     textResource(
       `<!doctype html>
@@ -48,7 +48,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, path: string
 <meta name="robots" content="noindex">
 <meta name="theme-color" content="${PAPER.light}">
 <title>${escapeHtml(tab)}</title>
-<link rel="icon" href="${path}/favicon.svg">
+<link rel="icon" href="${basePath}/favicon.svg">
 <script>${THEME_SCRIPT}</script>
 <style>${styles}</style>
 </head>
@@ -76,13 +76,13 @@ const DRAWING = `<svg class="drawing" viewBox="0 0 200 200" width="200" height="
   ([part, line]) => `<path class="${part}" d="${line}"/>`,
 ).join('')}</svg>`;
 
-const headerOf = ({ title, logo }: Letterhead, path: string): string =>
-  `<header><a href="${path}/">${logo === undefined ? MARK : `<img src="${path}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
+const headerOf = ({ title, logo }: Letterhead, basePath: string): string =>
+  `<header><a href="${basePath}/">${logo === undefined ? MARK : `<img src="${basePath}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
 
-function footerOf({ copyright, footerLinks, language }: Letterhead, path: string): string {
+function footerOf({ copyright, footerLinks, language }: Letterhead, basePath: string): string {
   const filled = (text: string) => escapeHtml(fill(text, { year: yearIn(language) }));
   const links = footerLinks.map(
-    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href, path))}">${filled(label)}</a></li>`,
+    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href, basePath))}">${filled(label)}</a></li>`,
   );
   return `<footer><p>${filled(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
@@ -91,6 +91,6 @@ function footerOf({ copyright, footerLinks, language }: Letterhead, path: string
 export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
   sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
-/** The way to the first page. @param path of PUBLIC_URL */
-export const wayHome = (words: string, path: string): string =>
-  `<p><a href="${path}/">${escapeHtml(words)}</a></p>`;
+/** The way to the first page. @param basePath the path of PUBLIC_URL */
+export const wayHome = (words: string, basePath: string): string =>
+  `<p><a href="${basePath}/">${escapeHtml(words)}</a></p>`;

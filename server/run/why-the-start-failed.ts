@@ -136,10 +136,9 @@ export function explainDatabaseFailure(
   }
   const code = typeof failure.code === 'string' ? failure.code : '';
   if (database.engine === 'sqlite') {
-    const isOfSqlite = typeof failure.errcode === 'number';
-    const known = isOfSqlite ? `${Number(failure.errcode) & 0xff} (${String(failure.errcode)})` : code;
-    const reason = isOfSqlite ? failure.message : code;
-    return sayCause(SQLITE, `${known} ${failure.message}`, { where: database.file, setting, code, reason });
+    const { errcode, message } = failure;
+    const [known, reason] = typeof errcode === 'number' ? [`${errcode & 0xff} (${errcode})`, message] : [code, code];
+    return sayCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
   }
   const ofHost = (one: Failure, url: string) => {
     const oneCode = typeof one.code === 'string' ? one.code : '';
