@@ -159,6 +159,7 @@ export type SiteParts = {
 export function serveSite(app: FastifyInstance, parts: SiteParts): Site {
   const { release, basePath, hasOtherName, urlMaxLength, sendError, ownHeaders } = parts;
   const { onRequest, onAnswered, onPageSeen } = parts;
+  const root = `${basePath}/`;
   const { files, notFound, choosePage, always } = readSite(parts);
   const findOther = createOthers(release, files, { always });
   const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
@@ -176,10 +177,11 @@ export function serveSite(app: FastifyInstance, parts: SiteParts): Site {
       return false;
     const query = url.indexOf('?');
     const address = query === -1 ? url : url.slice(0, query);
-    if (!address.startsWith(`${basePath}/`)) return false;
-    const name = address.slice(basePath.length + 1);
+    if (!address.startsWith(root)) return false;
+    const name = address.slice(root.length);
     const resource = find(name, request);
-    if (resource === undefined || !namesItsHost(request) || (name === '' && hasOtherName(request))) return false;
+    if (resource === undefined || !namesItsHost(request) || (name === '' && hasOtherName(request)))
+      return false;
     const found = answerFor(request, resource);
     if (found.type === 'refusal') return false;
     const { status, headers, body } = found;

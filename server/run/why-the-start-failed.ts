@@ -137,7 +137,8 @@ export function explainDatabaseFailure(
   const code = typeof failure.code === 'string' ? failure.code : '';
   if (database.engine === 'sqlite') {
     const { errcode, message } = failure;
-    const [known, reason] = typeof errcode === 'number' ? [`${errcode & 0xff} (${errcode})`, message] : [code, code];
+    const [known, reason] =
+      typeof errcode === 'number' ? [`${errcode & 0xff} (${errcode})`, message] : [code, code];
     return sayCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
   }
   const ofHost = (one: Failure, url: string) => {
