@@ -32,7 +32,6 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'engine/connect.ts',
       'engine/clocks.ts',
       'engine/ids.ts',
-      'engine/in-one-trip.ts',
       'engine/outages.ts',
       'engine/page-through-table.ts',
       'migrations/migrate.ts',

@@ -41,8 +41,6 @@ export type PostgresPair = {
   /** The primary at first. */
   readonly a: PostgresNode;
   readonly b: PostgresNode;
-  /** The address of a database on whichever takes writes, the first host first. */
-  readonly url: (database: string) => string;
   readonly close: () => Promise<void>;
 };
 
@@ -81,7 +79,6 @@ export async function startPostgresPair({
   return {
     a,
     b,
-    url: (database) => `postgres://postgres:${PASSWORD}@127.0.0.1:${a.port},127.0.0.1:${b.port}/${database}`,
     close,
   };
 }

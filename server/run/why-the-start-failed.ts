@@ -58,6 +58,10 @@ const POSTGRES: Causes = [
   ],
   // PgBouncer has one code (08P01) for every refusal.
   [
+    /unsupported startup parameter: statement_timeout/,
+    '{where} is reached through a pooler. Add ?prepare=false to {setting}.',
+  ],
+  [
     /unsupported startup parameter: (\S+)/,
     '{where} is reached through a pooler that refuses a parameter of {setting} ({1}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
   ],

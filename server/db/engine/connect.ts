@@ -4,15 +4,12 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { Kysely, PostgresAdapter, PostgresDialect, type LogEvent } from 'kysely';
-import { TypeOverrides, types } from 'pg';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { createLastWrites, type LastWrites } from '#server/db/engine/last-writes.ts';
-import { createPostgresDriver } from '#server/db/engine/postgres-driver.ts';
-import { openPostgresPool } from '#server/db/engine/postgres-pool.ts';
+import { openPostgresPool } from '#server/db/engine/postgres.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { sendAtOnce } from '#server/db/engine/send-at-once.ts';
-import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
 
 export type Db = Kysely<Schema>;
@@ -69,18 +66,13 @@ export function openDatabase(
   if (config.engine === 'sqlite') return openSqlite(config.file, options);
 
   const writes = createLastWrites(options.clock ?? Date.now);
-  const typeOverrides = new TypeOverrides(types);
-  // Times are 64-bit; as milliseconds they fit a JavaScript number until the year 287396.
-  typeOverrides.setTypeParser(types.builtins.INT8, Number);
   const pool = openPostgresPool({
     url: config.url,
-    types: typeOverrides,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     onConnectionError,
     writes,
   });
   const dialect = Object.assign(new PostgresDialect({ pool }), {
-    createDriver: () => createPostgresDriver(pool),
     // migrate.ts takes its own lock.
     createAdapter: () =>
       Object.assign(new PostgresAdapter(), {
@@ -88,7 +80,7 @@ export function openDatabase(
         releaseMigrationLock: async () => {},
       }),
   });
-  const db: Db = sendAtOnce(new Kysely<Schema>({ dialect, ...logTo(options) }));
+  const db: Db = new Kysely<Schema>({ dialect, ...logTo(options) });
   return {
     db,
     engine: 'postgres',
@@ -122,17 +114,11 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
   const writes = createLastWrites(options.clock ?? Date.now);
-  const db: Db = sendAtOnce(
-    new Kysely<Schema>({
-      dialect: createSqliteDialect({
-        sqlite,
-        patienceMs: options.patienceMs ?? PATIENCE_MS,
-        isFileOurs,
-        writes,
-      }),
-      ...logTo(options),
-    }),
-  );
+  const patienceMs = options.patienceMs ?? PATIENCE_MS;
+  const db: Db = new Kysely<Schema>({
+    dialect: createSqliteDialect({ sqlite, patienceMs, isFileOurs, writes }),
+    ...logTo(options),
+  });
   return {
     db,
     engine: 'sqlite',

@@ -55,3 +55,17 @@ export function writeFaultOf(error: unknown): WriteFault | null {
     return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
   return POSTGRES_FAULTS[errorCode(error) ?? ''] ?? null;
 }
+
+export const SQLITE_BUSY = 5;
+export const SQLITE_CANTOPEN = 14;
+
+/** Whether another process has locked the file of SQLite. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof Error &&
+  'errcode' in error &&
+  typeof error.errcode === 'number' &&
+  (error.errcode & 0xff) === SQLITE_BUSY;
+
+/** Makes an error like one of SQLite's own. */
+export const sqliteError = (errcode: number, message: string): Error =>
+  Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });

@@ -16,42 +16,36 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
 /** An empty database through its own PgBouncer. */
-async function throughPgBouncer(
-  settings: readonly string[],
-  story: (url: string, direct: string) => Promise<void>,
-): Promise<void> {
+async function throughPgBouncer(story: (url: string, direct: string) => Promise<void>): Promise<void> {
   const direct = await createPostgresDatabase();
-  const pgBouncer = await startPgBouncer(process.env[POSTGRES_URL_VARIABLE] ?? '', settings);
+  const pgBouncer = await startPgBouncer(process.env[POSTGRES_URL_VARIABLE] ?? '');
   try {
-    await story(pgBouncer.through(direct), direct);
+    await story(`${pgBouncer.through(direct)}?prepare=false`, direct);
   } finally {
     await pgBouncer.stop();
   }
 }
 
 describe('through a PgBouncer that pools transactions', { skip: missing }, () => {
-  for (const settings of [[], ['ignore_startup_parameters = statement_timeout']]) {
-    const said = settings.length === 0 ? 'refuses' : 'ignores';
-    it(`twenty visitors at once come through where it ${said} the parameters of a new connection`, () =>
-      throughPgBouncer(settings, async (url) => {
-        const database = openDatabase({ engine: 'postgres', url }, () => {});
-        await migrate(database);
-        await withServer({ engine: 'postgres', database }, async (server) => {
-          const visit = async (number: number) => {
-            const email = `visitor-${number}@example.com`;
-            const visitor = createVisitor(server, `198.51.100.${number}`);
-            assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
-            const code = codeIn(await server.inbox.waitForMail(email));
-            assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-            assert.equal((await visitor.get(API.article)).statusCode, 200);
-          };
-          await Promise.all(Array.from({ length: 20 }, (_, number) => visit(number + 1)));
-        });
-      }));
-  }
+  it('takes twenty visitors at once through the whole way', () =>
+    throughPgBouncer(async (url) => {
+      const database = openDatabase({ engine: 'postgres', url }, () => {});
+      await migrate(database);
+      await withServer({ engine: 'postgres', database }, async (server) => {
+        const visit = async (number: number) => {
+          const email = `visitor-${number}@example.com`;
+          const visitor = createVisitor(server, `198.51.100.${number}`);
+          assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+          const code = codeIn(await server.inbox.waitForMail(email));
+          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          assert.equal((await visitor.get(API.article)).statusCode, 200);
+        };
+        await Promise.all(Array.from({ length: 20 }, (_, number) => visit(number + 1)));
+      });
+    }));
 
   it('many that start at once run each migration once, and leave no lock behind', () =>
-    throughPgBouncer(['ignore_startup_parameters = statement_timeout'], async (url, direct) => {
+    throughPgBouncer(async (url, direct) => {
       const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
       await Promise.all(databases.map((database) => migrate(database)));
       const { db, close } = openDatabase({ engine: 'postgres', url: direct }, () => {});
@@ -65,7 +59,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
     }));
 
   it('a start that it refuses ends with a sentence', () =>
-    throughPgBouncer([], async (url) => {
+    throughPgBouncer(async (url) => {
       const refusal = async (change: (address: URL) => void): Promise<string> => {
         const address = new URL(url);
         change(address);
@@ -89,26 +83,20 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
         'PostgreSQL at 127.0.0.1 has no database of that name. Make it, or name another one in DATABASE_URL.',
       );
       assert.equal(
-        await refusal((address) => (address.search = 'options=-c%20work_mem=1MB')),
+        await refusal((address) => (address.search = 'prepare=false&options=-c%20work_mem=1MB')),
         'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
       );
     }));
 
-  it('PostgreSQL itself ends a statement of a transaction that takes too long', () =>
-    throughPgBouncer([], async (url) => {
-      const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
-      try {
-        await assert.rejects(
-          db.transaction().execute((tx) => sql`select pg_sleep(60)`.execute(tx)),
-          { code: '57014' },
-        );
-        // And the next client of that server connection does not inherit it.
-        await db.connection().execute(async (one) => {
-          const { rows } = await sql<{ statement_timeout: string }>`show statement_timeout`.execute(one);
-          assert.equal(rows[0]?.statement_timeout, '0');
-        });
-      } finally {
-        await close();
-      }
+  it('needs prepare=false in DATABASE_URL, and a start without says so', () =>
+    throughPgBouncer(async (url) => {
+      const config = { engine: 'postgres', url: url.replace('?prepare=false', '') } as const;
+      const database = openDatabase(config, () => {});
+      const error = await migrate(database).catch((thrown: unknown) => thrown);
+      await database.close();
+      assert.match(
+        explainDatabaseFailure(error, config) ?? String(error),
+        /through a pooler\. .*prepare=false/,
+      );
     }));
 });

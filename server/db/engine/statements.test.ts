@@ -1,9 +1,7 @@
 // How many texts of statements there are: each is prepared once and kept, so their number must not grow with visitors.
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { createStatementCache } from '#server/db/engine/sqlite-handle.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -96,20 +94,3 @@ for (const engine of ENGINES) {
     });
   });
 }
-
-it('the number of statements kept is limited', () => {
-  const sqlite = new DatabaseSync(':memory:');
-  let prepared = 0;
-  const cache = createStatementCache((text) => {
-    prepared += 1;
-    return sqlite.prepare(text);
-  }, 10);
-  for (let number = 0; number < 100; number += 1) {
-    cache.get('select 0');
-    assert.deepEqual(cache.get(`select ${number}`).statement.get(), [number]);
-    assert.ok(cache.size() <= 10);
-  }
-  // The one that is used all the time was kept all the time; it is the first of the hundred, too.
-  assert.equal(prepared, 100);
-  sqlite.close();
-});

@@ -4,8 +4,8 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-client.ts';
-import { isBusy } from '#server/db/engine/sqlite-handle.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres.ts';
+import { isBusy } from '#server/db/engine/outages.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
 import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';

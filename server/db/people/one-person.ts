@@ -1,19 +1,10 @@
 // One person, by the id or the address.
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { statement, type Value } from '#server/db/engine/statement.ts';
 import type { LeadRecord, LeadState } from '#server/db/people/person.ts';
 import { hasAddress, leadRecords, READERS } from '#server/db/people/readers.ts';
 
 /** A lead with its newest consent. Times are milliseconds since 1970. */
 export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
-
-type ById = { readonly id: string };
-const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
-const heldOn = {
-  // SQLite has one writer at a time, so it needs no lock.
-  sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
-  postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
-};
 
 /**
  * Reads one lead and locks its row until the transaction ends.
@@ -24,8 +15,13 @@ export async function holdLeadRecord(
   engine: OpenDatabase['engine'],
   id: string,
 ): Promise<HeldLead | undefined> {
-  const { rows } = await heldOn[engine](tx, { id });
-  return rows[0];
+  return (
+    leadRecords(tx)
+      .where('l.id', '=', id)
+      // SQLite has one writer at a time, so it needs no lock.
+      .$if(engine === 'postgres', (query) => query.forUpdate('l'))
+      .executeTakeFirst()
+  );
 }
 
 /** Where people stand, in the order in which they are looked for: by an id that one of these functions gives, the other finds its person. */

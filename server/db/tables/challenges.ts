@@ -4,7 +4,6 @@ import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
 
@@ -17,16 +16,13 @@ export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is 
 /** The same in SQL, and the other way round. */
 const ridesOnAnother = (eb: ExpressionBuilder<Schema, 'challenges'>) => eb('codes_sent', '=', 0);
 
-const lock = command((db, value: Value<{ readonly email: string }>) => ({
-  compile: () => sql`select pg_advisory_xact_lock(hashtextextended(${value('email')}, 0))`.compile(db),
-}));
-
 /**
  * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
  * is one step. SQLite has one writer at a time anyway.
  */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
-  if (engine === 'postgres') await lock(tx, { email });
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
 /** The same for several addresses, locked in one order so that two transactions cannot deadlock. */
@@ -55,34 +51,22 @@ const openChallenges = (db: Db, browserId: string, now: number) =>
 
 type OfBrowser = { readonly browserId: string; readonly now: number };
 
-const newestOpen = statement((db, value: Value<OfBrowser>) =>
-  openChallenges(db, value('browserId'), value('now')),
-);
-const openWithId = statement((db, value: Value<OfBrowser & { readonly id: string }>) =>
-  openChallenges(db, value('browserId'), value('now')).where('id', '=', value('id')),
-);
-const newestOpenForEmail = statement((db, value: Value<OfBrowser & { readonly email: string }>) =>
-  openChallenges(db, value('browserId'), value('now')).where('email', '=', value('email')),
-);
-
 /** A challenge of a browser that can still be answered: the one with an id, or the newest if there is none. */
 export async function findOpenChallenge(
   db: Db,
   { browserId, now, id }: OfBrowser & { readonly id?: string | undefined },
 ): Promise<Challenge | undefined> {
-  const { rows } = await (id === undefined
-    ? newestOpen(db, { browserId, now })
-    : openWithId(db, { browserId, now, id }));
-  return rows[0];
+  return openChallenges(db, browserId, now)
+    .$if(id !== undefined, (query) => query.where('id', '=', id!))
+    .executeTakeFirst();
 }
 
 /** The newest challenge of a browser for an e-mail address that can still be answered. */
 export async function findOpenChallengeFor(
   db: Db,
-  of: OfBrowser & { readonly email: string },
+  { browserId, now, email }: OfBrowser & { readonly email: string },
 ): Promise<Challenge | undefined> {
-  const { rows } = await newestOpenForEmail(db, of);
-  return rows[0];
+  return openChallenges(db, browserId, now).where('email', '=', email).executeTakeFirst();
 }
 
 /** The verified challenges of a browser that, as time goes, could still be open; the newest first. */
@@ -123,14 +107,8 @@ type NewChallenge = Pick<
   'id' | 'browser_id' | 'email' | 'codes_sent' | 'created_at' | 'expires_at'
 >;
 
-const insertOne = command((db, value: Value<NewChallenge>) =>
-  db
-    .insertInto('challenges')
-    .values(valuesOf(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),
-);
-
 export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<void> {
-  await insertOne(db, challenge);
+  await db.insertInto('challenges').values(challenge).execute();
 }
 
 /** Notes that another code was mailed: the challenge lives as long as its newest code. Wrong tries stay. */
@@ -166,18 +144,6 @@ export async function prolongChallenges(
     .execute();
 }
 
-const countTry = (db: Db, id: string) =>
-  db
-    .updateTable('challenges')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
-    .where('id', '=', id)
-    .returning('wrong_tries');
-
-const burn = statement((db, value: Value<{ readonly id: string }>) => countTry(db, value('id')));
-const burnUpTo = statement((db, value: Value<{ readonly id: string; readonly limit: number }>) =>
-  countTry(db, value('id')).where('wrong_tries', '<', value('limit')),
-);
-
 /**
  * Counts a try BEFORE the code is compared, in one committed statement: however many arrive at once, no more than
  * the limit get past.
@@ -185,8 +151,14 @@ const burnUpTo = statement((db, value: Value<{ readonly id: string; readonly lim
  * @returns how many tries are used, this one included; null when there is none left
  */
 export async function burnTry(db: Db, id: string, limit: number): Promise<number | null> {
-  const { rows } = await (limit > 0 ? burnUpTo(db, { id, limit }) : burn(db, { id }));
-  return rows[0]?.wrong_tries ?? null;
+  const row = await db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .where('id', '=', id)
+    .$if(limit > 0, (query) => query.where('wrong_tries', '<', limit))
+    .returning('wrong_tries')
+    .executeTakeFirst();
+  return row?.wrong_tries ?? null;
 }
 
 /** Uncounts a try that turned out right. */
@@ -209,22 +181,18 @@ export async function endChallenge(db: Db, id: string, now: number): Promise<voi
     .execute();
 }
 
-const close = statement(
-  (db, value: Value<{ readonly id: string; readonly tries: number; readonly now: number }>) =>
-    db
-      .updateTable('challenges')
-      .set((eb) => ({ verified_at: value('now'), wrong_tries: eb('wrong_tries', '-', value('tries')) }))
-      .where('id', '=', value('id'))
-      .where('verified_at', 'is', null)
-      .returning('codes_sent'),
-);
-
 /**
  * Closes a challenge: its code was entered.
  * @param tries number of counted tries to uncount: the right one, if it was counted for this challenge
  * @returns how many codes were mailed for it; null when it was closed already, and is not changed
  */
 export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<number | null> {
-  const { rows } = await close(db, { id, tries, now });
-  return rows[0]?.codes_sent ?? null;
+  const row = await db
+    .updateTable('challenges')
+    .set((eb) => ({ verified_at: now, wrong_tries: eb('wrong_tries', '-', tries) }))
+    .where('id', '=', id)
+    .where('verified_at', 'is', null)
+    .returning('codes_sent')
+    .executeTakeFirst();
+  return row?.codes_sent ?? null;
 }

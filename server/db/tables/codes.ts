@@ -11,33 +11,15 @@ import {
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
 type NewCode = Omit<Code, 'used_at'>;
 
-const insertOne = command((db, value: Value<NewCode>) =>
-  db
-    .insertInto('codes')
-    .values(
-      valuesOf(value, [
-        'id',
-        'challenge_id',
-        'email',
-        'client_address',
-        'secret_id',
-        'created_at',
-        'expires_at',
-      ]),
-    ),
-);
-
 export async function insertCode(db: Db, code: NewCode): Promise<void> {
-  await insertOne(db, code);
+  await db.insertInto('codes').values(code).execute();
 }
 
 /** Whether a code can still be entered. */
@@ -58,18 +40,21 @@ export async function codeThatAnswers(
   now: number,
 ): Promise<Code | undefined> {
   if (!hasCodeOfItsOwn(challenge)) return ofSameClient;
-  const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
-  return newestFirst(rows, now)[0];
+  const codes = await codesByTime(db).where('challenge_id', '=', challenge.id).execute();
+  return newestFirst(codes, now)[0];
 }
 
 /** The newest live code of an e-mail address that a visitor at this network address asked for. */
 export async function liveCodeFromAddress(
   db: Db,
-  from: { readonly email: string; readonly clientAddress: string },
+  { email, clientAddress }: { readonly email: string; readonly clientAddress: string },
   now: number,
 ): Promise<Code | undefined> {
-  const { rows } = await liveCodesFromAddress(db, { ...from, now });
-  return newestFirst(rows, now)[0];
+  const codes = await liveCodes(db, now)
+    .where('email', '=', email)
+    .where('client_address', '=', clientAddress)
+    .execute();
+  return newestFirst(codes, now)[0];
 }
 
 /**
@@ -80,10 +65,13 @@ export async function acceptedCodes(
   { challenge, email, most }: Claim & { readonly most: number },
   now: number,
 ): Promise<Code[]> {
-  const { rows } = hasCodeOfItsOwn(challenge)
-    ? await liveCodesOfChallenge(db, { challengeId: challenge.id, now })
-    : await liveCodesForEmail(db, { email, now });
-  return newestFirst(rows, now).slice(0, most);
+  const live = liveCodes(db, now);
+  const codes = await (
+    hasCodeOfItsOwn(challenge)
+      ? live.where('challenge_id', '=', challenge.id)
+      : live.where('email', '=', email)
+  ).execute();
+  return newestFirst(codes, now).slice(0, most);
 }
 
 /**
@@ -120,23 +108,6 @@ const codesByTime = (db: Db) =>
 const liveCodes = (db: Db, now: number) =>
   codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);
 
-const codesOfChallenge = statement((db, value: Value<{ readonly challengeId: string }>) =>
-  codesByTime(db).where('challenge_id', '=', value('challengeId')),
-);
-const liveCodesOfChallenge = statement(
-  (db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
-    liveCodes(db, value('now')).where('challenge_id', '=', value('challengeId')),
-);
-const liveCodesForEmail = statement((db, value: Value<{ readonly email: string; readonly now: number }>) =>
-  liveCodes(db, value('now')).where('email', '=', value('email')),
-);
-const liveCodesFromAddress = statement(
-  (db, value: Value<{ readonly email: string; readonly clientAddress: string; readonly now: number }>) =>
-    liveCodes(db, value('now'))
-      .where('email', '=', value('email'))
-      .where('client_address', '=', value('clientAddress')),
-);
-
 /**
  * After a clock was set back, codes made ahead of it come last: they are older, whatever they say.
  * @param codes in the order of their times, the newest first
@@ -145,26 +116,6 @@ function newestFirst(codes: readonly Code[], now: number): Code[] {
   const isAhead = (code: Code) => code.created_at > now + CLOCKS_DIFFER_MS;
   return [...codes.filter((code) => !isAhead(code)), ...codes.filter(isAhead)];
 }
-
-const aliveSince = statement(
-  (
-    db,
-    value: Value<{
-      readonly email: string;
-      readonly since: number;
-      readonly latest: number;
-      readonly most: number;
-    }>,
-  ) =>
-    db
-      .selectFrom('codes')
-      .select(['created_at', 'expires_at'])
-      .where('email', '=', value('email'))
-      .where('expires_at', '>', value('since'))
-      .where('created_at', '<=', value('latest'))
-      .orderBy('created_at', 'desc')
-      .limit(value('most')),
-);
 
 /**
  * The newest codes of an address that were live at any time since then, newest first: when they were sent, and when they expire.
@@ -176,45 +127,46 @@ export async function codesAliveSince(
   { emails, since, most }: { emails: readonly string[]; since: number; most: number },
   now: number,
 ): Promise<{ sentAt: number; endsAt: number }[]> {
-  const found = await inOneTrip(
-    ...emails.map((email) => aliveSince(db, { email, since, most, latest: now + CLOCKS_DIFFER_MS })),
-  );
-  return found
-    .flatMap(({ rows }) => rows)
+  const ofOne = (email: string) =>
+    db
+      .selectFrom('codes')
+      .select(['created_at', 'expires_at'])
+      .where('email', '=', email)
+      .where('expires_at', '>', since)
+      .where('created_at', '<=', now + CLOCKS_DIFFER_MS)
+      .orderBy('created_at', 'desc')
+      .limit(most)
+      .execute();
+  return (await Promise.all(emails.map(ofOne)))
+    .flat()
     .map((row) => ({ sentAt: row.created_at, endsAt: row.expires_at }))
     .toSorted((a, b) => b.sentAt - a.sentAt)
     .slice(0, most);
 }
-
-const enter = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
-  db
-    .updateTable('codes')
-    .set({ used_at: value('now') })
-    .where('id', '=', value('id'))
-    .where('used_at', 'is', null),
-);
 
 /**
  * Marks a code as entered. The caller also ends the other codes of its challenge.
  * @returns false when another call had just entered it
  */
 export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
-  const { numAffectedRows } = await enter(tx, { id: code.id, now });
-  return numAffectedRows !== 0n;
-}
-
-const end = command((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
-  db
+  const { numUpdatedRows } = await tx
     .updateTable('codes')
-    .set({ expires_at: value('now') })
-    .where('challenge_id', '=', value('challengeId'))
-    .where('expires_at', '>', value('now'))
-    .where('used_at', 'is', null),
-);
+    .set({ used_at: now })
+    .where('id', '=', code.id)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
 
 /** Makes a challenge's codes expire now, without marking them as entered. */
 export async function endCodes(db: Db, challengeId: string, now: number): Promise<void> {
-  await end(db, { challengeId, now });
+  await db
+    .updateTable('codes')
+    .set({ expires_at: now })
+    .where('challenge_id', '=', challengeId)
+    .where('expires_at', '>', now)
+    .where('used_at', 'is', null)
+    .execute();
 }
 
 /**
@@ -241,14 +193,9 @@ export async function prolongCode(
   });
 }
 
-const byId = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', value('id')),
-);
-
 /** A code by its id. */
 export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
-  const { rows } = await byId(db, { id });
-  return rows[0];
+  return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
 }
 
 /**

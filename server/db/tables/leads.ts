@@ -3,71 +3,10 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
-import { answersOf } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
 
 type NewLead = Selectable<Schema['leads']>;
-type Receipt = Selectable<Schema['consent_receipts']>;
-
-type NewAnswers = {
-  readonly name: string;
-  readonly company: string;
-  readonly answers?: string | null;
-};
-
-const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
-  db
-    .insertInto('leads')
-    .values(
-      valuesOf(value, [
-        'id',
-        'email',
-        'name',
-        'company',
-        'answers',
-        'first_verified_at',
-        'last_verified_at',
-        'attribution',
-        'flags',
-        'variant',
-        'first_read_at',
-      ]),
-    )
-    .onConflict((conflict) =>
-      conflict.column('email').doUpdateSet({ ...answers, last_verified_at: value('last_verified_at') }),
-    )
-    .returning(['id', 'first_read_at']);
-
-const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
-  merge(db, value, valuesOf(value, ['name', 'company', 'answers'])),
-);
-/** Where the campaign asks nothing more, what was answered before stays, and nothing has to be looked up. */
-const mergeWithNames = statement((db, value: Value<NewLead>) =>
-  merge(db, value, valuesOf(value, ['name', 'company'])),
-);
-/** A code entered in another browser proves the address, but not that its owner filled in the form. */
-const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
-
-const insertReceipt = command((db, value: Value<Receipt>) =>
-  db
-    .insertInto('consent_receipts')
-    .values(
-      valuesOf(value, [
-        'id',
-        'lead_id',
-        'submission_id',
-        'consent_version',
-        'given_at',
-        'verified_at',
-        'client_address',
-        'verified_from_address',
-        'user_agent',
-        'same_browser',
-      ]),
-    ),
-);
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
@@ -97,33 +36,48 @@ export async function mergeLead(
   },
 ): Promise<Reader> {
   const asksMore = asked.length > 0 || submission.answers !== null;
-  const mergeNamed = asksMore ? mergeWithAnswers : mergeWithNames;
-  const { rows } = await (sameBrowser ? mergeNamed : mergeWithoutAnswers)(tx, {
-    id: leadId,
-    email: submission.email,
-    ...answersOf(submission),
-    answers: asksMore ? await allAnswers(tx, submission, asked) : null,
-    first_verified_at: now,
-    last_verified_at: now,
-    attribution: submission.attribution,
-    flags: submission.flags,
-    variant: submission.variant,
-    first_read_at: firstReadAt,
-  });
-  const [lead] = rows;
-  if (lead === undefined) throw new Error('A lead that was merged is not there.');
-  await insertReceipt(tx, {
-    id: receiptId,
-    lead_id: lead.id,
-    submission_id: submission.id,
-    consent_version: submission.consent_version,
-    given_at: submission.created_at,
-    verified_at: now,
-    client_address: submission.client_address,
-    verified_from_address: verifiedFromAddress,
-    user_agent: submission.user_agent,
-    same_browser: sameBrowser ? 1 : 0,
-  });
+  const { name, company } = submission;
+  const named = {
+    name,
+    company,
+    // Where the campaign asks nothing more, what was answered before stays.
+    ...(asksMore && { answers: await allAnswers(tx, submission, asked) }),
+  };
+  const lead = await tx
+    .insertInto('leads')
+    .values({
+      answers: null,
+      ...named,
+      id: leadId,
+      email: submission.email,
+      first_verified_at: now,
+      last_verified_at: now,
+      attribution: submission.attribution,
+      flags: submission.flags,
+      variant: submission.variant,
+      first_read_at: firstReadAt,
+    })
+    .onConflict((conflict) =>
+      // A code entered in another browser proves the address, but not that its owner filled in the form.
+      conflict.column('email').doUpdateSet({ ...(sameBrowser && named), last_verified_at: now }),
+    )
+    .returning(['id', 'first_read_at'])
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('consent_receipts')
+    .values({
+      id: receiptId,
+      lead_id: lead.id,
+      submission_id: submission.id,
+      consent_version: submission.consent_version,
+      given_at: submission.created_at,
+      verified_at: now,
+      client_address: submission.client_address,
+      verified_from_address: verifiedFromAddress,
+      user_agent: submission.user_agent,
+      same_browser: sameBrowser ? 1 : 0,
+    })
+    .execute();
   return lead;
 }
 
@@ -146,44 +100,31 @@ export async function findLeadId(db: Db, email: string): Promise<string | undefi
   return row?.id;
 }
 
-const withId = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('leads').select('id').where('id', '=', value('id')),
-);
-
 /** Whether the lead still exists: an erased lead has no access. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
-  const { rows } = await withId(db, { id });
-  return rows.length > 0;
+  const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
 }
 
 /** A lead, and when it was first given the article: milliseconds since 1970, null for not yet. */
 export type Reader = Pick<NewLead, 'id' | 'first_read_at'>;
 
-const readerWith = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', value('id')),
-);
-
 /** Finds a lead that wants to read; undefined when it was erased. */
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
-  const { rows } = await readerWith(db, { id });
-  return rows[0];
+  return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
 }
-
-const read = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
-  db
-    .updateTable('leads')
-    .set({ first_read_at: value('now') })
-    .where('id', '=', value('id'))
-    .where('first_read_at', 'is', null)
-    .returning('id'),
-);
 
 /**
  * Records that a lead was given the article.
  * @param lead now: milliseconds since 1970
  * @returns whether it was the first time
  */
-export async function noteRead(tx: Db, lead: { id: string; now: number }): Promise<boolean> {
-  const { rows } = await read(tx, lead);
-  return rows.length > 0;
+export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('leads')
+    .set({ first_read_at: now })
+    .where('id', '=', id)
+    .where('first_read_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }

@@ -3,23 +3,18 @@ import { sql } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { statement, type Value } from '#server/db/engine/statement.ts';
 
 /** A window, and when it ends if it begins now. */
 type Window = { readonly key: string; readonly endsAt: number };
 
 /** One event in each of some windows; in each that has room, if there is a limit. */
-const countIn = (
-  db: Db,
-  windows: readonly Window[],
-  { now, latestStart, limit }: { now: number; latestStart: number; limit?: number },
-) =>
+const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: number; limit?: number }) =>
   db
     .insertInto('limit_windows')
     .values(windows.map(({ key, endsAt }) => ({ key, started_at: now, ends_at: endsAt, count: 1 })))
     .onConflict((conflict) => {
       const counted = conflict.column('key').doUpdateSet((eb) => {
-        const over = isOver({ now, latestStart });
+        const over = isOver(now);
         const unlessOver = (column: 'started_at' | 'ends_at') =>
           eb
             .case()
@@ -40,29 +35,12 @@ const countIn = (
       });
       return limit === undefined
         ? counted
-        : counted.where((eb) => eb.or([isOver({ now, latestStart }), eb('limit_windows.count', '<', limit)]));
+        : counted.where((eb) => eb.or([isOver(now), eb('limit_windows.count', '<', limit)]));
     });
 
 /** A window that begins ahead of every clock was counted by a wrong clock, and is over. */
-const isOver = ({ now, latestStart }: { now: number; latestStart: number }) =>
-  sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${latestStart})`;
-
-type CountOne = Window & { readonly now: number; readonly latestStart: number };
-
-const countOne = statement((db, value: Value<CountOne>) =>
-  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
-    now: value('now'),
-    latestStart: value('latestStart'),
-  }).returning(['count', 'ends_at']),
-);
-
-const countOneUpTo = statement((db, value: Value<CountOne & { readonly limit: number }>) =>
-  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
-    now: value('now'),
-    latestStart: value('latestStart'),
-    limit: value('limit'),
-  }).returning(['count', 'ends_at']),
-);
+const isOver = (now: number) =>
+  sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
 
 /**
  * Counts one event. The window begins with the first event after the last window ended.
@@ -76,14 +54,9 @@ export async function countInWindow(
   windowMs: number,
   now: number,
 ): Promise<{ count: number; endsAt: number }> {
-  const { rows } = await countOne(db, {
-    key,
-    endsAt: now + windowMs,
-    now,
-    latestStart: now + CLOCKS_DIFFER_MS,
-  });
-  const [row] = rows;
-  if (row === undefined) throw new Error('A window that was counted is not there.');
+  const row = await countIn(db, [{ key, endsAt: now + windowMs }], { now })
+    .returning(['count', 'ends_at'])
+    .executeTakeFirstOrThrow();
   return { count: row.count, endsAt: row.ends_at };
 }
 
@@ -99,14 +72,10 @@ export async function countInWindowUpTo(
   { limit, windowMs }: { limit: number; windowMs: number },
   now: number,
 ): Promise<{ endsAt: number } | null> {
-  const { rows } = await countOneUpTo(db, {
-    key,
-    endsAt: now + windowMs,
-    now,
-    latestStart: now + CLOCKS_DIFFER_MS,
-    limit,
-  });
-  return rows.length > 0 ? null : readWindow(db, key, now);
+  const row = await countIn(db, [{ key, endsAt: now + windowMs }], { now, limit })
+    .returning('key')
+    .executeTakeFirst();
+  return row === undefined ? readWindow(db, key, now) : null;
 }
 
 /** How many events the window holds now; 0 when it has ended. */
@@ -176,7 +145,7 @@ export async function countInSlidingWindows(
       endsAt: Math.ceil((slice + 1) * (window.windowMs / SLICES)) + window.windowMs,
     };
   });
-  await countIn(db, slices, { now, latestStart: now + CLOCKS_DIFFER_MS }).execute();
+  await countIn(db, slices, { now }).execute();
 }
 
 /** How many events several sliding windows hold now, in one query. */

@@ -3,7 +3,6 @@
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { statement, type Value } from '#server/db/engine/statement.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { OutboxState } from '#server/db/schema.ts';
 import { isQueued, type OutboxRow } from '#server/db/tables/outbox.ts';
@@ -11,25 +10,32 @@ import { isQueued, type OutboxRow } from '#server/db/tables/outbox.ts';
 /** Networks and recipient domains that may hold no more connections for now. */
 export type FullLanes = { readonly networks: readonly string[]; readonly domains: readonly string[] };
 
-type MailLease = {
-  readonly leaseId: string;
-  readonly leasedUntil: number;
-  readonly now: number;
-  readonly most: number;
-  /** JSON: one parameter, however long the list, so that the statement stays the same. */
-  readonly networks: string;
-  readonly domains: string;
-};
-
-const lease = (db: Db, value: Value<MailLease>, engine: OpenDatabase['engine']) => {
-  const isAmong = (column: 'network' | 'recipient_domain', list: string) =>
-    engine === 'postgres'
-      ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${list}::jsonb))`
-      : sql<boolean>`${sql.ref(column)} in (select value from json_each(${list}))`;
-  const now = value('now');
+/**
+ * Leases due mail, in the order of turns. A row counts as due again once its lease has run out.
+ * @param most how many rows to take
+ * @param leaseMs how long no other worker may take them
+ * @param full whose mail to leave
+ */
+export async function leaseDueMail(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  {
+    leaseId,
+    most,
+    leaseMs,
+    now,
+    full = { networks: [], domains: [] },
+  }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
+): Promise<OutboxRow[]> {
+  // A list is one parameter, however long, so that the statement stays the same.
+  const isAmong = (column: 'network' | 'recipient_domain', list: readonly string[]) => {
+    const json = JSON.stringify(list);
+    return engine === 'postgres'
+      ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${json}::jsonb))`
+      : sql<boolean>`${sql.ref(column)} in (select value from json_each(${json}))`;
+  };
   return db
-    .with('due', (cte) => {
-      const due = cte
+    .with('due', (cte) =>
+      cte
         .selectFrom('outbox')
         .select('id')
         .where(isQueued)
@@ -51,55 +57,20 @@ const lease = (db: Db, value: Value<MailLease>, engine: OpenDatabase['engine']) 
         .where('turn_at', '>=', 0)
         .where(sql<boolean>`due_at + 0 <= ${now}`)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
-        .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', value('networks')))]))
+        .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', full.networks))]))
         .where((eb) =>
-          eb.or([eb('recipient_domain', 'is', null), eb.not(isAmong('recipient_domain', value('domains')))]),
+          eb.or([eb('recipient_domain', 'is', null), eb.not(isAmong('recipient_domain', full.domains))]),
         )
         .orderBy('turn_at')
         .orderBy('id')
-        .limit(value('most'));
-      return engine === 'postgres' ? due.forUpdate().skipLocked() : due;
-    })
+        .limit(most)
+        .$if(engine === 'postgres', (query) => query.forUpdate().skipLocked()),
+    )
     .updateTable('outbox')
-    .set((eb) => ({
-      leased_until: value('leasedUntil'),
-      lease_id: value('leaseId'),
-      attempts: eb('attempts', '+', 1),
-    }))
+    .set((eb) => ({ leased_until: now + leaseMs, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
-    .returning(columnsOf('outbox'));
-};
-
-const leaseOn = {
-  sqlite: statement((db, value: Value<MailLease>) => lease(db, value, 'sqlite')),
-  postgres: statement((db, value: Value<MailLease>) => lease(db, value, 'postgres')),
-};
-
-/**
- * Leases due mail, in the order of turns. A row counts as due again once its lease has run out.
- * @param most how many rows to take
- * @param leaseMs how long no other worker may take them
- * @param full whose mail to leave
- */
-export async function leaseDueMail(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  {
-    leaseId,
-    most,
-    leaseMs,
-    now,
-    full = { networks: [], domains: [] },
-  }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
-): Promise<OutboxRow[]> {
-  const { rows } = await leaseOn[engine](db, {
-    leaseId,
-    leasedUntil: now + leaseMs,
-    now,
-    most,
-    networks: JSON.stringify(full.networks),
-    domains: JSON.stringify(full.domains),
-  });
-  return rows;
+    .returning(columnsOf('outbox'))
+    .execute();
 }
 
 /** Longer than the worker ever waits before it tries again, and than a lease lasts. */
@@ -145,27 +116,18 @@ type Finish = {
   readonly now: number;
 };
 
-const finish = statement((db, value: Value<Finish>) =>
-  db
-    .updateTable('outbox')
-    .set({
-      state: value('state'),
-      reply: value('reply'),
-      finished_at: value('now'),
-      leased_until: null,
-      lease_id: null,
-    })
-    .where('id', '=', value('id'))
-    .where('lease_id', '=', value('leaseId')),
-);
-
 /**
  * Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may.
  * @returns false when another worker had the lease by then, or the mail was erased
  */
-export async function finishMail(db: Db, mail: Finish): Promise<boolean> {
-  const { numAffectedRows } = await finish(db, { ...mail, reply: keptReply(mail.reply) });
-  return Number(numAffectedRows ?? 0) > 0;
+export async function finishMail(db: Db, { id, leaseId, state, reply, now }: Finish): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('outbox')
+    .set({ state, reply: keptReply(reply), finished_at: now, leased_until: null, lease_id: null })
+    .where('id', '=', id)
+    .where('lease_id', '=', leaseId)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /** Gives a mail back that was leased and not tried. Only the holder of the lease may. */

@@ -6,7 +6,6 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
@@ -32,21 +31,6 @@ const DOMAIN_STEP_MS = 100;
 export const isQueued = sql<boolean>`state = 'queued'`;
 const isUntried = sql<boolean>`attempts = 0`;
 
-const untriedByTurn = (db: Db) =>
-  db
-    .selectFrom('outbox')
-    .select('turn_at')
-    .where(isQueued)
-    .where(isUntried)
-    .orderBy('turn_at', 'desc')
-    .limit(1);
-const lastTurnOfNetwork = statement((db, value: Value<{ readonly network: string }>) =>
-  untriedByTurn(db).where('network', '=', value('network')),
-);
-const lastTurnOfDomain = statement((db, value: Value<{ readonly domain: string }>) =>
-  untriedByTurn(db).where('recipient_domain', '=', value('domain')),
-);
-
 /**
  * The place of a new mail. It is never behind a mail of the same lane that was queued later, and others go before it for a
  * limited time only: no mail starves.
@@ -58,37 +42,25 @@ export async function findPlaceInQueue(
   { now, mostBehindMs }: { now: number; mostBehindMs: number },
 ): Promise<PlaceInQueue> {
   const { network, domain } = lane;
-  const lastTurn = ({ rows }: { rows: readonly { readonly turn_at: number }[] }) =>
-    rows[0]?.turn_at ?? Number.NEGATIVE_INFINITY;
-  const ownTurn = lastTurn(await lastTurnOfNetwork(db, { network })) + NETWORK_STEP_MS;
-  const domainTurn = lastTurn(await lastTurnOfDomain(db, { domain })) + DOMAIN_STEP_MS;
+  const lastTurn = async (column: 'network' | 'recipient_domain', value: string): Promise<number> => {
+    const row = await db
+      .selectFrom('outbox')
+      .select('turn_at')
+      .where(isQueued)
+      .where(isUntried)
+      .where(column, '=', value)
+      .orderBy('turn_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.turn_at ?? Number.NEGATIVE_INFINITY;
+  };
+  const ownTurn = (await lastTurn('network', network)) + NETWORK_STEP_MS;
+  const domainTurn = (await lastTurn('recipient_domain', domain)) + DOMAIN_STEP_MS;
   return {
     ...lane,
     turnAt: Math.min(Math.max(now, ownTurn, domainTurn), now + mostBehindMs),
   };
 }
-
-const insertOne = command((db, value: Value<OutboxRow>) =>
-  db
-    .insertInto('outbox')
-    .values(
-      valuesOf(value, [
-        'id',
-        'kind',
-        'payload',
-        'code_id',
-        'recipient',
-        'network',
-        'recipient_domain',
-        'attempts',
-        'due_at',
-        'turn_at',
-        'leased_until',
-        'lease_id',
-        'created_at',
-      ]),
-    ),
-);
 
 /** The worker that sends a message as soon as it is committed, and until when it alone may; milliseconds since 1970. */
 export type FirstLease = { readonly leaseId: string; readonly leasedUntil: number };
@@ -103,7 +75,7 @@ export type FirstLease = { readonly leaseId: string; readonly leasedUntil: numbe
  */
 export async function queueMessage(tx: Db, message: NewMessage): Promise<OutboxRow> {
   const row = rowOf(message);
-  await insertOne(tx, row);
+  await tx.insertInto('outbox').values(row).execute();
   return row;
 }
 
@@ -164,18 +136,14 @@ function rowOf({
   };
 }
 
-const ofCode = statement((db, value: Value<{ readonly codeId: string }>) =>
-  db
-    .selectFrom('outbox')
-    .select(['state', 'created_at', 'finished_at', 'error_class'])
-    .where('code_id', '=', value('codeId')),
-);
-
 /** The state of the mail that carries a code; undefined when its row is gone. */
 export async function findMailOfCode(
   db: Db,
   codeId: string,
 ): Promise<Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined> {
-  const { rows } = await ofCode(db, { codeId });
-  return rows[0];
+  return db
+    .selectFrom('outbox')
+    .select(['state', 'created_at', 'finished_at', 'error_class'])
+    .where('code_id', '=', codeId)
+    .executeTakeFirst();
 }

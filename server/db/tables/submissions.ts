@@ -4,7 +4,6 @@ import type { Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { answersOf } from '#shared/lead.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
@@ -24,38 +23,34 @@ export async function keepConsentWording(
     .execute();
 }
 
-const wordingWith = statement((db, value: Value<{ readonly version: string }>) =>
-  db.selectFrom('consent_wordings').select('version').where('version', '=', value('version')),
-);
-
 /** Whether a wording with this version was ever shown by a server of this database. */
 export async function isKnownConsentWording(db: Db, version: string): Promise<boolean> {
-  const { rows } = await wordingWith(db, { version });
-  return rows.length > 0;
+  const row = await db
+    .selectFrom('consent_wordings')
+    .select('version')
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row !== undefined;
 }
-
-const insertOne = command((db, value: Value<Submission>) =>
-  db.insertInto('submissions').values(valuesOf(value, columnsOf('submissions'))),
-);
 
 export async function insertSubmission(db: Db, submission: Submission): Promise<void> {
-  await insertOne(db, submission);
+  await db.insertInto('submissions').values(submission).execute();
 }
 
-const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
+const newestTwo = (db: Db, challengeId: string): Promise<Submission[]> =>
   db
     .selectFrom('submissions')
     .select(columnsOf('submissions'))
-    .where('challenge_id', '=', value('challengeId'))
+    .where('challenge_id', '=', challengeId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(2),
-);
+    .limit(2)
+    .execute();
 
 /** The newest submission of a challenge: a visitor who corrected their name means the correction. */
 export async function newestSubmission(db: Db, challengeId: string): Promise<Submission | undefined> {
-  const { rows } = await newestTwo(db, { challengeId });
-  return rows[0];
+  const [newest] = await newestTwo(db, challengeId);
+  return newest;
 }
 
 /**
@@ -65,8 +60,7 @@ export async function firstLikeNewestSubmission(
   db: Db,
   challengeId: string,
 ): Promise<Submission | undefined> {
-  const { rows } = await newestTwo(db, { challengeId });
-  const [newest, older] = rows;
+  const [newest, older] = await newestTwo(db, challengeId);
   if (newest === undefined || older === undefined) return newest;
   return db
     .selectFrom('submissions')

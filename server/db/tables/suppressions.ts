@@ -5,7 +5,6 @@ import type { Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema, SuppressionReason } from '#server/db/schema.ts';
-import { command, type Value } from '#server/db/engine/statement.ts';
 
 export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
@@ -86,18 +85,13 @@ export async function suppressionReasons(
   return reasons;
 }
 
-type Lift = { readonly key: string; readonly email: string; readonly kept: SuppressionReason };
-
-const lift = command((db, value: Value<Lift>) =>
-  db
-    .deleteFrom('suppressions')
-    .where((eb) => eb.or([eb('address_key', '=', value('key')), eb('email', '=', value('email'))]))
-    .where((eb) => eb.or([eb('reason', '<>', value('kept')), eb('email', 'is', null)])),
-);
-
 /** Takes an address that was verified anew off the list, unless the operator put it there and it was not erased since. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
-  for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
+  await tx
+    .deleteFrom('suppressions')
+    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
+    .where((eb) => eb.or([eb('reason', '<>', 'by-hand'), eb('email', 'is', null)]))
+    .execute();
 }
 
 /** Removes an address's entries for these reasons. @returns how many were removed */

@@ -4,7 +4,6 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { LeadEventType, Schema, WebhookState } from '#server/db/schema.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 type WebhookEvent = Selectable<Schema['webhook_events']>;
 
@@ -15,33 +14,6 @@ const isDead = sql<boolean>`state = 'dead'`;
 /** The columns that sending needs. */
 const TAKEN = ['id', 'type', 'lead_id', 'endpoint', 'position', 'payload', 'attempts', 'queued_at'] as const;
 export type TakenEvent = Pick<WebhookEvent, (typeof TAKEN)[number]>;
-
-const placesOf = statement((db, value: Value<{ readonly leadId: string }>) =>
-  db
-    .selectFrom('webhook_events')
-    .select([
-      'endpoint',
-      sql<number>`max(position)`.as('position'),
-      sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
-    ])
-    .where('lead_id', '=', value('leadId'))
-    .groupBy('endpoint'),
-);
-
-const NEW = [
-  'id',
-  'type',
-  'lead_id',
-  'endpoint',
-  'position',
-  'payload',
-  'due_at',
-  'created_at',
-  'queued_at',
-] as const;
-const insertOne = statement((db, value: Value<Pick<WebhookEvent, (typeof NEW)[number]>>) =>
-  db.insertInto('webhook_events').values(valuesOf(value, NEW)),
-);
 
 /**
  * Queues an event about a lead for several endpoints, behind those that the lead has already. The caller holds the lead, so that
@@ -69,43 +41,58 @@ export async function insertLeadEvent(
   },
 ): Promise<void> {
   // A new lead has none, and nobody else knows it yet.
-  const before = type === 'lead.verified' ? [] : (await placesOf(tx, { leadId })).rows;
+  const before =
+    type === 'lead.verified'
+      ? []
+      : await tx
+          .selectFrom('webhook_events')
+          .select([
+            'endpoint',
+            sql<number>`max(position)`.as('position'),
+            sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
+          ])
+          .where('lead_id', '=', leadId)
+          .groupBy('endpoint')
+          .execute();
   const position = 1 + Math.max(0, ...before.map((event) => event.position));
-  for (const [index, endpoint] of endpoints.entries()) {
-    const dueBefore = before.find((event) => event.endpoint === endpoint)?.due_at ?? 0;
-    await insertOne(tx, {
-      id: ids[index]!,
-      type,
-      lead_id: leadId,
-      endpoint,
-      position,
-      payload,
-      // What waits behind another one is not looked at each time.
-      due_at: Math.max(notBefore, dueBefore),
-      created_at: now,
-      queued_at: now,
-    });
-  }
+  const rows = endpoints.map((endpoint, index) => ({
+    id: ids[index]!,
+    type,
+    lead_id: leadId,
+    endpoint,
+    position,
+    payload,
+    // What waits behind another one is not looked at each time.
+    due_at: Math.max(notBefore, before.find((event) => event.endpoint === endpoint)?.due_at ?? 0),
+    created_at: now,
+    queued_at: now,
+  }));
+  if (rows.length > 0) await tx.insertInto('webhook_events').values(rows).execute();
 }
 
-type EventLease = {
-  readonly endpoint: string;
-  readonly leaseId: string;
-  readonly leasedUntil: number;
-  readonly now: number;
-  readonly most: number;
-};
-
-const lease = (db: Db, value: Value<EventLease>, engine: OpenDatabase['engine']) =>
-  db
-    .with('due', (cte) => {
-      const due = cte
+/**
+ * Leases the due events of one endpoint, the ones that waited longest first: of each lead the first that waits. A row leased by
+ * another worker counts as due again once that lease has run out.
+ */
+export async function leaseDueEvents(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  {
+    endpoint,
+    leaseId,
+    leasedUntil,
+    now,
+    most,
+  }: { endpoint: string; leaseId: string; leasedUntil: number; now: number; most: number },
+): Promise<TakenEvent[]> {
+  return db
+    .with('due', (cte) =>
+      cte
         .selectFrom('webhook_events')
         .select('id')
         .where(isQueued)
-        .where('endpoint', '=', value('endpoint'))
-        .where('due_at', '<=', value('now'))
-        .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', value('now'))]))
+        .where('endpoint', '=', endpoint)
+        .where('due_at', '<=', now)
+        .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
         // One that is on its way is queued as well.
         .where((eb) =>
           eb.not(
@@ -122,65 +109,46 @@ const lease = (db: Db, value: Value<EventLease>, engine: OpenDatabase['engine'])
         )
         // By its index alone: events that were sent again together are due together, and to sort them takes longer the more there are.
         .orderBy('due_at')
-        .limit(value('most'));
-      return engine === 'postgres' ? due.forUpdate().skipLocked() : due;
-    })
+        .limit(most)
+        .$if(engine === 'postgres', (query) => query.forUpdate().skipLocked()),
+    )
     .updateTable('webhook_events')
-    .set((eb) => ({
-      leased_until: value('leasedUntil'),
-      lease_id: value('leaseId'),
-      attempts: eb('attempts', '+', 1),
-    }))
+    .set((eb) => ({ leased_until: leasedUntil, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
-    .returning(TAKEN);
-
-const leaseOn = {
-  sqlite: statement((db, value: Value<EventLease>) => lease(db, value, 'sqlite')),
-  postgres: statement((db, value: Value<EventLease>) => lease(db, value, 'postgres')),
-};
-
-/**
- * Leases the due events of one endpoint, the ones that waited longest first: of each lead the first that waits. A row leased by
- * another worker counts as due again once that lease has run out.
- */
-export async function leaseDueEvents(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  wanted: EventLease,
-): Promise<TakenEvent[]> {
-  const { rows } = await leaseOn[engine](db, wanted);
-  return rows;
+    .returning(TAKEN)
+    .execute();
 }
-
-type Finish = {
-  readonly id: string;
-  readonly leaseId: string;
-  readonly state: Exclude<WebhookState, 'queued'>;
-  readonly payload: string;
-  readonly answer: string;
-  readonly now: number;
-};
-
-const finish = statement((db, value: Value<Finish>) =>
-  db
-    .updateTable('webhook_events')
-    .set({
-      state: value('state'),
-      payload: value('payload'),
-      answer: value('answer'),
-      finished_at: value('now'),
-      leased_until: null,
-      lease_id: null,
-    })
-    .where('id', '=', value('id'))
-    .where('lease_id', '=', value('leaseId')),
-);
 
 /** Ends an event's way. What was sent is not kept. Only the holder of the lease may. */
 export async function finishEvent(
   db: Db,
-  { event, ...rest }: Omit<Finish, 'id' | 'payload'> & { event: TakenEvent },
+  {
+    event,
+    leaseId,
+    state,
+    answer,
+    now,
+  }: {
+    event: TakenEvent;
+    leaseId: string;
+    state: Exclude<WebhookState, 'queued'>;
+    answer: string;
+    now: number;
+  },
 ): Promise<void> {
-  await finish(db, { ...rest, id: event.id, payload: rest.state === 'sent' ? '' : event.payload });
+  await db
+    .updateTable('webhook_events')
+    .set({
+      state,
+      payload: state === 'sent' ? '' : event.payload,
+      answer,
+      finished_at: now,
+      leased_until: null,
+      lease_id: null,
+    })
+    .where('id', '=', event.id)
+    .where('lease_id', '=', leaseId)
+    .execute();
 }
 
 /** Gives an event back, to be tried again at `dueAt`, and those behind it not before. Only the holder of the lease may. */

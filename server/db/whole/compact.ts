@@ -11,7 +11,7 @@ import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isWriteFailure } from '#server/db/whole/backup.ts';
 import { emptyLogOf, openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
-import { isBusy } from '#server/db/engine/sqlite-handle.ts';
+import { isBusy } from '#server/db/engine/outages.ts';
 
 export type Rewriting =
   | { readonly type: 'rewritten' }

@@ -15,7 +15,7 @@ import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 import { createLastWrites } from '#server/db/engine/last-writes.ts';
-import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
 const PATIENCE_MS = 5_000;

@@ -23,7 +23,6 @@ import {
   liveCodeFromAddress,
   type Code,
 } from '#server/db/tables/codes.ts';
-import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   findMailOfCode,
@@ -127,12 +126,8 @@ async function answer(
 
   await lockAddress(tx, context.database.engine, email);
   const { browserId, isNewBrowser, clientAddress } = visitor;
-  const [open, ofSameClient, maySend] = await inOneTrip(
-    isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
-    liveCodeFromAddress(tx, { email, clientAddress }, now),
-    // Only looked up, and needed where no recent code answers.
-    limits.sendToAddress(tx, email, now),
-  );
+  const open = isNewBrowser ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
+  const ofSameClient = await liveCodeFromAddress(tx, { email, clientAddress }, now);
   const exhausted = open !== undefined && limits.isExhausted(open);
   const challenge = exhausted ? undefined : open;
 
@@ -148,6 +143,7 @@ async function answer(
   const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
+  const maySend = await limits.sendToAddress(tx, email, now);
   if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
 
   if (exhausted) {

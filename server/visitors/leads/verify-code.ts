@@ -23,7 +23,6 @@ import {
   enterCode,
   type Code,
 } from '#server/db/tables/codes.ts';
-import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
@@ -153,11 +152,9 @@ async function countEntry(
   { entry, browserId }: { entry: Entry; browserId: string | null },
 ): Promise<CountedEntry> {
   const { email, clientAddress, now } = entry;
-  const [asks, open] = await inOneTrip(
-    context.limits.verifyFromNetwork(tx, clientAddress, now),
-    browserId === null ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
-  );
+  const asks = await context.limits.verifyFromNetwork(tx, clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+  const open = browserId === null ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
 
   const verified =
     open === undefined && browserId !== null
@@ -185,10 +182,12 @@ async function countOwnTry(
   { limits }: VisitorContext,
   { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
-  const [compareWith, tries] = await inOneTrip(
-    acceptedCodes(tx, { challenge, email: challenge.email, most: ACCEPTED_CODES }, now),
-    burnTry(tx, challenge.id, limits.triesPerChallenge),
+  const compareWith = await acceptedCodes(
+    tx,
+    { challenge, email: challenge.email, most: ACCEPTED_CODES },
+    now,
   );
+  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // This challenge accepts no code any more: only a new code helps, as soon as one may be sent.
   const sends = await limits.sendToAddress(tx, challenge.email, now);
@@ -302,13 +301,10 @@ async function openLead(
 ): Promise<VerifyCodeOutcome> {
   const { email, clientAddress, sendsArticle, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
-  const [entered, stored] = await inOneTrip(
-    enterCode(tx, code, now),
-    firstLikeNewestSubmission(tx, challengeId),
-  );
+  const entered = await enterCode(tx, code, now);
   const afterMs = entered ? now - code.created_at : null;
   // Stored together with the challenge. If there is none, the address was erased a moment ago.
-  const submission = entered ? stored : undefined;
+  const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
   const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
   if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
