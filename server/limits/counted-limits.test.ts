@@ -79,6 +79,18 @@ async function storeCode(
 }
 
 for (const engine of ENGINES) {
+  it(`forms of one network are counted together by several processes, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    const config = { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 3 } };
+    const [one, other] = [createCountedLimits(config, SECRETS), createCountedLimits(config, SECRETS)];
+    const now = Date.UTC(2026, 10, 20, 12);
+    const outcomes = [];
+    for (const limits of [one, other, one, other, one])
+      outcomes.push((await limits.askFromNetwork(db, '192.0.2.1', now)).type);
+    assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
+    await close();
+  });
+
   it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     const now = Date.UTC(2026, 10, 20, 12);

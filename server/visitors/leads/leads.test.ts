@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 
+import { sql } from 'kysely';
+
 import { CONSENT_VERSION_HEADER, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -435,6 +437,16 @@ for (const engine of ENGINES) {
         assert.equal((await enter(browser, second, 'grace@example.com')).statusCode, 200);
         assert.equal((await enter(browser, first)).statusCode, 200);
         assert.equal(await server.countRows('leads'), 2);
+      }));
+
+    it('gets an error, and nothing of the form is stored, when its mail cannot be queued', () =>
+      withServer({ engine }, async (server) => {
+        await sql`alter table outbox rename to outbox_away`.execute(server.database.db);
+        const response = await ask(createVisitor(server));
+        assert.equal(response.statusCode, 500);
+        for (const table of ['submissions', 'challenges', 'codes'] as const)
+          assert.equal(await server.countRows(table), 0, table);
+        await sql`alter table outbox_away rename to outbox`.execute(server.database.db);
       }));
 
     it('lets whoever fills in the honeypot pay with a proof of work, and drops nothing in silence', () =>

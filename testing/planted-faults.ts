@@ -1,0 +1,610 @@
+// The promises of the product, each with faults that the tests must catch (`npm run prove:tests`). A change that moves the code moves
+// the row along with it.
+
+export type PlantedFault = {
+  readonly promise: string;
+  /** What the change does. */
+  readonly fault: string;
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** The files of which at least one test must fail. */
+  readonly tests: readonly string[];
+};
+
+const ATTEMPTS = 'server/visitors/leads/tries.test.ts';
+const LEADS = 'server/visitors/leads/leads.test.ts';
+const CONSENT = 'server/visitors/leads/consent.test.ts';
+const MAIL_WORKER = 'server/mail/outbox/mail-worker.test.ts';
+const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
+const FORGERIES = 'server/consent/forgeries.test.ts';
+const ERASURE = 'desk/commands/erase.test.ts';
+const DESK_ATTACKS = 'desk/http/attacks.test.ts';
+
+export const FAULTS: readonly PlantedFault[] = [
+  {
+    promise: 'an attempt is counted and committed before the code is compared',
+    fault: 'compare first',
+    file: 'server/visitors/leads/verify-code.ts',
+    find: '  // One transaction for all that is counted; nothing is compared before it is committed.\n',
+    replace: `
+  const early = browserId === null ? undefined : await findOpenChallengeFor(db, { browserId, email, now });
+  const live = early && (await acceptedCodes(db, { challenge: early, email, most: ACCEPTED_CODES }, now));
+  const right = live && compare(context, live, typedCode);
+  if (early && right)
+    return db
+      .transaction()
+      .execute((tx) => openLead(tx, context, { challenge: early, own: false, code: right, entry }));
+`,
+    tests: [ATTEMPTS],
+  },
+  {
+    promise: 'five wrong attempts end a challenge',
+    fault: 'allow a sixth',
+    file: 'server/limits/counted-limits.ts',
+    find: 'triesPerChallenge: codeAttempts,',
+    replace: 'triesPerChallenge: codeAttempts + 1,',
+    tests: [ATTEMPTS],
+  },
+  {
+    promise: 'a resend does not reset the attempts',
+    fault: 'reset them when another code is mailed',
+    file: 'server/db/tables/challenges.ts',
+    find: ".set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt }))",
+    replace:
+      ".set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt, wrong_tries: 0 }))",
+    tests: [ATTEMPTS],
+  },
+  {
+    promise: 'the two newest live codes of a challenge work; the third does not',
+    fault: 'accept three',
+    file: 'server/settings/tries-and-rates.ts',
+    find: 'export const ACCEPTED_CODES = 2;',
+    replace: 'export const ACCEPTED_CODES = 3;',
+    tests: [LEADS],
+  },
+  {
+    promise: 'the two newest live codes of a challenge work; the third does not',
+    fault: 'accept one',
+    file: 'server/settings/tries-and-rates.ts',
+    find: 'export const ACCEPTED_CODES = 2;',
+    replace: 'export const ACCEPTED_CODES = 1;',
+    tests: [LEADS],
+  },
+  {
+    promise: 'a code works once and until it expires',
+    fault: 'keep a used code alive',
+    file: 'server/db/tables/codes.ts',
+    find: "codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);",
+    replace: "codesByTime(db).where('expires_at', '>', now);",
+    tests: [LEADS],
+  },
+  {
+    promise: 'a code works once and until it expires',
+    fault: 'ignore the expiry',
+    file: 'server/db/tables/codes.ts',
+    find: "codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);",
+    replace: "codesByTime(db).where('expires_at', '>', now - 864e5).where('used_at', 'is', null);",
+    tests: [LEADS],
+  },
+  {
+    promise: "a stranger cannot use up the owner's attempts",
+    fault: "count a cookieless attempt on the owner's challenge",
+    file: 'server/visitors/leads/verify-code.ts',
+    find: '  const atLiveCodes = live.length > 0;\n',
+    replace: `
+  const atLiveCodes = live.length > 0;
+  if (live[0]) await burnTry(tx, live[0].challenge_id, limits.triesPerChallenge);
+`,
+    tests: [ATTEMPTS],
+  },
+  {
+    promise: 'asking again within the quiet time sends nothing',
+    fault: 'send on every request',
+    file: 'server/visitors/leads/request-code.ts',
+    find: '  if (!isRecent(mailedAt, limits.resendQuietMs, now)) return undefined;\n',
+    replace: '  if (mailedAt >= 0) return undefined;\n',
+    tests: [LEADS],
+  },
+  {
+    promise: 'known and unknown addresses get the same response',
+    fault: 'skip the mail for a known lead',
+    file: 'server/visitors/leads/request-code.ts',
+    find: '  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);\n',
+    replace: `
+  const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
+  if (known) {
+    const challengeId = await openChallenge(tx, ask, { codesSent: 0, expiresAt: now });
+    return requested(context, challengeId, { id: randomUUIDv7(), secretId: context.secrets[0].id }, 60);
+  }
+  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
+`,
+    tests: [LEADS],
+  },
+  {
+    promise: 'nothing about a lead changes before verification',
+    fault: 'update the lead when the form arrives',
+    file: 'server/visitors/leads/request-code.ts',
+    find: '  const { lead, visitor } = ask;\n  await insertSubmission',
+    replace: `
+  const { lead, visitor } = ask;
+  await tx.updateTable('leads').set({ name: lead.name }).where('email', '=', ask.email).execute();
+  await insertSubmission`,
+    tests: [LEADS],
+  },
+  {
+    promise: 'submission, code and outgoing mail are stored in one transaction',
+    fault: 'queue the mail after the commit',
+    file: 'server/visitors/leads/request-code.ts',
+    find: '  const mail = await queueCodeMail(tx, { id, code, recipient, place, lease, now });\n',
+    replace: `
+  setImmediate(() => {
+    void queueCodeMail(context.database.db, { id, code, recipient, place, lease: undefined, now }).then(
+      context.mail.wake,
+      () => {},
+    );
+  });
+  const mail = undefined;
+`,
+    tests: [LEADS],
+  },
+  {
+    promise: 'after a crash, acknowledged mail and leads are still there',
+    fault: 'mark as sent before SMTP accepts',
+    file: 'server/mail/outbox/deliver-mail.ts',
+    find: '    const sent = await withinTime(cutOff, (signal) =>\n',
+    replace: `
+    await finishMail(db, { id, leaseId, state: 'sent', reply: '', now: clock() });
+    const sent = await withinTime(cutOff, (signal) =>
+`,
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: 'an expired code is not mailed',
+    fault: 'skip the check before sending',
+    file: 'server/mail/letters/code-mail.ts',
+    find: '    if (code === undefined || !isLive(code, now)) return null;\n',
+    replace: '    if (code === undefined) return null;\n',
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: 'temporary SMTP failures retry with back-off',
+    fault: 'give up on a 421',
+    file: 'server/mail/mailer.ts',
+    find: '  if (status < 500 || !FINAL_COMMANDS.has(command)) return',
+    replace: '  if (status < 400) return',
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: 'temporary SMTP failures retry with back-off',
+    fault: 'retry at once, again and again',
+    file: 'server/mail/outbox/deliver-mail.ts',
+    find: 'now + mailRetryMs(mail.attempts, parts.random)',
+    replace: 'now',
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: 'permanent SMTP failures stop and keep the reason',
+    fault: 'retry a 550',
+    file: 'server/mail/mailer.ts',
+    find: '  if (status < 500 || !FINAL_COMMANDS.has(command)) return',
+    replace: '  if (status < 900) return',
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: 'permanent SMTP failures stop and keep the reason',
+    fault: 'forget the reason',
+    file: 'server/mail/outbox/deliver-mail.ts',
+    find: "state: 'failed', reply: outcome.reason, now }",
+    replace: "state: 'failed', reply: '', now }",
+    tests: [MAIL_WORKER],
+  },
+  {
+    promise: "one network or one slow domain cannot hold up others' mail",
+    fault: 'strict first-in, first-out',
+    file: 'server/db/tables/outbox.ts',
+    find: 'export async function findPlaceInQueue(',
+    replace: `
+export async function findPlaceInQueue(_db: Db, lane: Lane, { now }: { now: number; mostBehindMs: number }): Promise<PlaceInQueue> {
+  return { ...lane, turnAt: now };
+}
+
+export async function laneBasedPlace(`,
+    tests: ['server/mail/outbox/backlog.test.ts'],
+  },
+  {
+    promise: 'limits are exact across processes',
+    fault: 'count in memory',
+    file: 'server/limits/counted-limits.ts',
+    find: `  const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
+    if (limit === 0) return ALLOWED;
+    const full = await countInWindowUpTo(db, key, { limit, windowMs }, now);
+`,
+    replace: `  const counts = new Map<string, number>();
+  const countUpTo = async (_db: Db, key: string, limit: number, windowMs: number, now: number) => {
+    if (limit === 0) return ALLOWED;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    const full = counts.get(key)! > limit ? { endsAt: now + windowMs } : null;
+`,
+    tests: ['server/limits/counted-limits.test.ts'],
+  },
+  {
+    promise: 'X-Forwarded-For counts only from trusted proxies',
+    fault: 'trust it always',
+    file: 'server/http/visitor-address.ts',
+    find: 'if (trust === false) return () => false;',
+    replace: 'if (trust === false) return () => true;',
+    tests: ['server/http/visitor-address.test.ts'],
+  },
+  {
+    promise: 'a different origin cannot post',
+    fault: 'skip the origin check',
+    file: 'server/http/same-origin.ts',
+    find: "    if (origin === 'ours') return;\n",
+    replace: '    if (origin) return;\n',
+    tests: ['server/run/security.test.ts'],
+  },
+  {
+    promise: 'the article needs a session',
+    fault: 'skip the session check',
+    file: 'server/visitors/article/routes.ts',
+    find: "    if (reader === undefined) return sendError(reply, 'no-session');\n",
+    replace: '    if (reader === undefined) return sendWhole(request, reply, resource);\n',
+    tests: [LEADS],
+  },
+  {
+    promise: 'erased or unknown leads have no session',
+    fault: 'believe the cookie of an erased lead',
+    file: 'server/visitors/article/routes.ts',
+    find: ': await findReader(database.db, leadId);',
+    replace: ': { id: leadId, first_read_at: 1 };',
+    tests: [ERASURE, LEADS],
+  },
+  {
+    promise: 'session and challenge cookies are HttpOnly and signed',
+    fault: 'drop HttpOnly',
+    file: 'server/http/cookies.ts',
+    find: 'httpOnly: true',
+    replace: 'httpOnly: false',
+    tests: ['server/run/security.test.ts', LEADS],
+  },
+  {
+    promise: 'session and challenge cookies are HttpOnly and signed',
+    fault: 'accept a bad signature',
+    file: 'server/secrets/secrets.ts',
+    find: '  return genuine ? value : null;',
+    replace: '  return genuine || value ? value : null;',
+    tests: [LEADS],
+  },
+  {
+    promise: 'consent receipt: exact wording, version, times, IP addresses',
+    fault: 'store the current wording instead of the one shown',
+    file: 'server/visitors/leads/routes.ts',
+    find: 'consentVersion: wording.version,',
+    replace: 'consentVersion: campaign.consent.version,',
+    tests: [CONSENT],
+  },
+  {
+    promise: 'consent receipt: exact wording, version, times, IP addresses',
+    fault: 'note the IP address of the form twice',
+    file: 'server/db/tables/leads.ts',
+    find: '    verified_from_address: verifiedFromAddress,\n',
+    replace: '    verified_from_address: submission.client_address,\n',
+    tests: [CONSENT, LEADS],
+  },
+  {
+    promise: 'consent receipt: exact wording, version, times, IP addresses',
+    fault: 'note the time of the verification for that of the form',
+    file: 'server/db/tables/leads.ts',
+    find: '    given_at: submission.created_at,\n',
+    replace: '    given_at: now,\n',
+    tests: [CONSENT, LEADS],
+  },
+  {
+    promise: 'the consent chain reveals edited entries',
+    fault: 'skip the comparison of contents with rows',
+    file: 'server/consent/check.ts',
+    find: '  return fields.length === 0 ? [] : error(',
+    replace: '  return fields.length >= 0 ? [] : error(',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals edited entries',
+    fault: 'skip the comparison of contents with their hash',
+    file: 'server/consent/check.ts',
+    find: '  if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;\n',
+    replace: '  if (content === null || salt === null || hash === null) return null;\n',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals removed entries',
+    fault: 'skip the comparison of positions',
+    file: 'server/consent/check.ts',
+    find: '  if (position !== before.position + 1) return error(',
+    replace: '  if (position < 0) return error(',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals removed entries',
+    fault: 'skip the comparison of the end with the signed head',
+    file: 'server/consent/check.ts',
+    find: '  if (position > 0 && row?.hash !== hash)\n',
+    replace: '  if (position < 0)\n',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals added and swapped entries',
+    fault: 'skip the comparison of hashes',
+    file: 'server/consent/check.ts',
+    find: '  if (previous === before.hash && hash === hashOfEntry(entry)) return [];\n',
+    replace: '  if (previous !== null) return [];\n',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals added and swapped entries',
+    fault: 'accept any signature',
+    file: 'server/consent/check.ts',
+    find: '  const found = isGenuine ? [] : [',
+    replace: '  const found = isGenuine || hash !== null ? [] : [',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'unsubscribing works with one press',
+    fault: 'do nothing on a press',
+    file: 'server/consent/withdraw.ts',
+    find: "  await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now });\n",
+    replace: '',
+    tests: ['server/visitors/unsubscribe/unsubscribe.test.ts'],
+  },
+  {
+    promise: 'forged unsubscribe links do nothing',
+    fault: 'accept an unsigned link',
+    file: 'server/secrets/mail-links.ts',
+    find: 'unsign(secrets, purpose + token)?.slice(purpose.length) ?? null',
+    replace: "token.split('.')[0] ?? null",
+    tests: ['server/visitors/unsubscribe/unsubscribe.test.ts'],
+  },
+  {
+    promise: 'a suppressed address gets no mail but a code it asked for',
+    fault: 'ignore the list',
+    file: 'server/mail/outbox/deliver-mail.ts',
+    find: 'kind.respectsSuppression && (await isSuppressed(recipient))',
+    replace: 'kind.respectsSuppression && (await isSuppressed(recipient)) && false',
+    tests: ['server/mail/letters/guide-mail.test.ts', 'server/mail/outbox/dead-address.test.ts'],
+  },
+  {
+    promise: 'a suppressed address gets no mail but a code it asked for',
+    fault: 'hold the code back, too',
+    file: 'server/mail/letters/code-mail.ts',
+    find: '  respectsSuppression: false,',
+    replace: '  respectsSuppression: true,',
+    tests: ['server/mail/outbox/dead-address.test.ts'],
+  },
+  {
+    promise: 'only permanent bounces suppress',
+    fault: 'suppress on 4xx',
+    file: 'server/platform/mail-server-answers.ts',
+    find: "  if (severity === '4' || kind === '4') return 'for now';\n",
+    replace: "  if (severity === '4' || kind === '4') return 'no such address';\n",
+    tests: ['desk/commands/bounce.test.ts'],
+  },
+  {
+    promise: 'webhooks are signed',
+    fault: 'drop the signature',
+    file: 'server/webhooks/webhook-sender.ts',
+    find: "signers.map((signer) => signer.sign(id, timestamp, payload)).join(' ')",
+    replace: "''",
+    tests: ['server/webhooks/webhook-sender.test.ts', WEBHOOKS],
+  },
+  {
+    promise: 'webhooks arrive at least once',
+    fault: 'drop an event that failed',
+    file: 'server/webhooks/webhook-worker.ts',
+    find: '      await releaseEvent(database.db, { event, leaseId, dueAt, answer });\n',
+    replace: "      await finishEvent(database.db, { event, leaseId, state: 'dead', answer, now: dueAt });\n",
+    tests: ['server/webhooks/webhook-retries.test.ts'],
+  },
+  {
+    promise: 'webhooks arrive in order per lead',
+    fault: 'take whichever is due',
+    file: 'server/db/tables/webhook-events.ts',
+    find: ".whereRef('earlier.position', '<', 'webhook_events.position'),",
+    replace: ".whereRef('earlier.position', '<', 'webhook_events.position').where(sql<boolean>`1 = 0`),",
+    tests: ['server/webhooks/webhook-retries.test.ts', WEBHOOKS],
+  },
+  {
+    promise: 'webhooks never go to private addresses',
+    fault: 'believe the name',
+    file: 'server/webhooks/webhook-sender.ts',
+    find: '      lookup: guardedLookup(resolve, rules),\n',
+    replace: '      lookup: guardedLookup(resolve, { allowPrivate: true, allowPublic: true }),\n',
+    tests: ['server/webhooks/webhook-sender.test.ts'],
+  },
+  {
+    promise: 'webhooks never go to private addresses',
+    fault: 'take a redirect for a success',
+    file: 'server/webhooks/webhook-sender.ts',
+    find: '  if (statusCode >= 200 && statusCode < 300)',
+    replace: '  if (statusCode >= 200 && statusCode < 400)',
+    tests: ['server/webhooks/webhook-sender.test.ts'],
+  },
+  {
+    promise: 'erasing removes a person everywhere',
+    fault: 'leave one table out',
+    file: 'server/db/across/personal-data.ts',
+    find: "corrections: await deleteRows(tx, 'corrections', email),",
+    replace: 'corrections: 0,',
+    tests: [ERASURE, 'server/db/across/personal-data.test.ts'],
+  },
+  {
+    promise: 'erasing removes a person from the bytes of the files',
+    fault: 'leave what was deleted in free pages',
+    file: 'server/db/engine/connect.ts',
+    find: "    sqlite.exec('pragma secure_delete = on');\n",
+    replace: "    sqlite.exec('pragma secure_delete = off');\n",
+    tests: [ERASURE],
+  },
+  {
+    promise: 'erased people are not imported again',
+    fault: 'skip the check',
+    file: 'server/db/tables/imported-leads.ts',
+    find: "    else if (why.includes('erased')) counts.erased += 1;\n",
+    replace: "    else if (why.includes('erased')) missing.push(person);\n",
+    tests: ['desk/commands/import.test.ts'],
+  },
+  {
+    promise: 'an import never revives an unsubscribed person',
+    fault: 'skip the check',
+    file: 'server/db/tables/imported-leads.ts',
+    find: '    else if (why.length > 0) counts.suppressed += 1;\n',
+    replace: '',
+    tests: ['desk/commands/import.test.ts'],
+  },
+  {
+    promise: 'expiry deletes unverified data after RETENTION_DAYS',
+    fault: 'skip the forms',
+    file: 'server/db/across/expiry.ts',
+    find: '          unverifiedStep(unverified),\n',
+    replace: '',
+    tests: ['server/upkeep/delete-expired-rows.test.ts'],
+  },
+  {
+    promise: 'expiry deletes unverified data after RETENTION_DAYS',
+    fault: 'skip the codes',
+    file: 'server/db/across/expiry.ts',
+    find: '          codesStep(unverified),\n',
+    replace: '',
+    tests: ['server/upkeep/delete-expired-rows.test.ts'],
+  },
+  {
+    promise: 'a damaged backup is refused before anything changes',
+    fault: 'skip the integrity check',
+    file: 'server/db/whole/restore.ts',
+    find: "    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };\n",
+    replace: "    if (sound === undefined) return { type: 'damaged' };\n",
+    tests: ['desk/commands/restore.test.ts'],
+  },
+  {
+    promise: 'exports never run as formulas',
+    fault: 'do not escape =',
+    file: 'desk/export/csv.ts',
+    find: 'String.raw`[=+',
+    replace: 'String.raw`[+',
+    tests: ['desk/export/csv.test.ts'],
+  },
+  {
+    promise: 'every exported row round-trips',
+    fault: 'drop a line break',
+    file: 'desk/export/csv.ts',
+    find: 'const QUOTED = /[",\\r\\n]/;',
+    replace: 'const QUOTED = /[",]/;',
+    tests: ['desk/export/csv.test.ts'],
+  },
+  {
+    promise: 'no personal data, code or secret in logs',
+    fault: 'log the message of an error',
+    file: 'server/observability/logger.ts',
+    find: "    type: identifier(thrown.constructor.name) ?? 'Error',\n",
+    replace: '    type: thrown.message,\n',
+    tests: ['server/observability/logger.test.ts', 'server/run/security.test.ts'],
+  },
+  {
+    promise: 'no personal data, code or secret in logs',
+    fault: 'log the body of a form',
+    file: 'server/visitors/leads/routes.ts',
+    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const verdict',
+    replace:
+      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const verdict",
+    tests: ['server/run/security.test.ts', LEADS],
+  },
+  {
+    promise: 'the desk: only listed users',
+    fault: 'let in whoever has a session',
+    file: 'desk/http/desk-app.ts',
+    find: '    return role === undefined ? null : { session, role };\n',
+    replace: "    return { session, role: role ?? 'read' };\n",
+    tests: [DESK_ATTACKS, 'desk/http/door/door.test.ts', 'desk/http/serve.test.ts'],
+  },
+  {
+    promise: 'the desk: `read` users cannot change or export',
+    fault: 'skip the role check',
+    file: 'desk/http/desk-app.ts',
+    find: "    if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);\n",
+    replace: '',
+    tests: [DESK_ATTACKS],
+  },
+  {
+    promise: 'the desk: every action is in the audit log',
+    fault: 'skip one log entry',
+    file: 'desk/http/answers/changes.ts',
+    find: "    await note('suppressed', email, reason);\n",
+    replace: '',
+    tests: ['desk/record/record.test.ts', 'desk/http/answers/changes.test.ts'],
+  },
+  {
+    promise: 'a mistake in words is reported by file and line before a visitor meets it',
+    fault: 'let the default stand',
+    file: 'server/campaign/missing-and-wrong-words.ts',
+    find: '  if (result.success && complaints.length === 0) return',
+    replace:
+      "  if (complaints.length === 0 && (result.success || !result.error.issues.some(({ code }) => code !== 'unrecognized_keys')))\n    return { type: 'words', words: content as Words };\n  if (result.success) return",
+    tests: ['server/campaign/campaign-slips.test.ts'],
+  },
+  {
+    promise: 'a mistake in settings is reported before a visitor meets it',
+    fault: 'let the default stand',
+    file: 'server/settings/setting-rules.ts',
+    find: '      (value) => value >= min && value <= max,\n',
+    replace: '      (value) => Number.isNaN(value) || (value >= min && value <= max),\n',
+    tests: ['server/settings/settings.test.ts'],
+  },
+  {
+    promise: 'a full disk costs log lines and new forms, never the page',
+    fault: 'let the log throw',
+    file: 'server/observability/log-output.ts',
+    find: '      done(error as NodeJS.ErrnoException, 0);\n      return;\n',
+    replace: '      throw error;\n',
+    tests: ['server/observability/log-output.test.ts'],
+  },
+  {
+    promise: 'the page: delays and limits of the specification',
+    fault: 'a toast stays for 6 seconds',
+    file: 'web/ui/toaster.tsx',
+    find: 'const AUTO_CLOSE_MS = 5000;',
+    replace: 'const AUTO_CLOSE_MS = 6000;',
+    tests: ['e2e/toasts.spec.ts'],
+  },
+  {
+    promise: 'the page: delays and limits of the specification',
+    fault: 'two toasts at once',
+    file: 'web/ui/toast-state.ts',
+    find: 'const TOAST_LIMIT = 1;',
+    replace: 'const TOAST_LIMIT = 2;',
+    tests: ['e2e/toasts.spec.ts', 'web/ui/toast.test.ts'],
+  },
+  {
+    promise: 'the page: delays and limits of the specification',
+    fault: 'a tooltip opens after 300 ms',
+    file: 'web/ui/tooltips.tsx',
+    find: 'const DELAY_MS = 700;',
+    replace: 'const DELAY_MS = 300;',
+    tests: ['e2e/landing.spec.ts', 'e2e/toasts.spec.ts'],
+  },
+  {
+    promise: 'the page: words of the specification',
+    fault: 'another sentence for a short name',
+    file: 'testing/campaign/interface.yaml',
+    find: 'nameTooShort: Name must be at least',
+    replace: 'nameTooShort: A name has at least',
+    tests: ['e2e/form.spec.ts'],
+  },
+  {
+    promise: 'the first paint waits for no application',
+    fault: 'load the application before intent',
+    file: 'web/boot.ts',
+    find: 'for (const type of INTENTS) document.addEventListener(type, onIntent, true);',
+    replace: 'for (const type of INTENTS) document.addEventListener(type, onIntent, true);\nvoid begin();',
+    tests: ['e2e/press-while-starting.spec.ts', 'e2e/landing.spec.ts'],
+  },
+];

@@ -1,0 +1,140 @@
+// `npm run prove:tests`: plants each fault of planted-faults.ts in a copy of the project, runs the tests that should catch it, and
+// fails when one does not. With an argument, plants only the faults whose promise or file contains it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { run } from 'node:test';
+
+import { FAULTS, type PlantedFault } from '#testing/planted-faults.ts';
+import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const TIMEOUT_MS = 300_000;
+
+type Outcome = {
+  readonly fault: PlantedFault;
+  readonly caughtBy: readonly string[];
+  readonly ranTests: number;
+};
+
+const [wanted = ''] = process.argv.slice(2);
+const faults = FAULTS.filter(({ promise, file }) => promise.includes(wanted) || file.includes(wanted));
+if (faults.length === 0) throw new Error(`No planted fault contains "${wanted}".`);
+for (const fault of faults) plantedSource(PROJECT_FOLDER, fault);
+
+await globalSetup();
+try {
+  const outcomes = await proveAll();
+  const missed = outcomes.filter(({ caughtBy }) => caughtBy.length === 0);
+  for (const { fault, ranTests } of missed)
+    process.stderr.write(
+      `NOT CAUGHT  ${fault.promise}: ${fault.fault} (${fault.file}; ${ranTests} tests ran)\n`,
+    );
+  process.stdout.write(
+    `${outcomes.length - missed.length} of ${outcomes.length} planted faults were caught.\n`,
+  );
+  if (missed.length > 0) process.exitCode = 1;
+} finally {
+  await globalTeardown();
+}
+
+/** Proves the faults in as many copies as there are cores, and reports each one as it ends. */
+async function proveAll(): Promise<readonly Outcome[]> {
+  const queue = [...faults];
+  const outcomes: Outcome[] = [];
+  await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), queue.length) }, async () => {
+      const copy = copyWorkingTree();
+      try {
+        for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
+          const outcome = await proveOne(copy, fault);
+          outcomes.push(outcome);
+          process.stdout.write(
+            `${outcome.caughtBy.length > 0 ? 'caught' : 'MISSED'}  ${fault.promise}: ${fault.fault}\n`,
+          );
+          for (const title of outcome.caughtBy.slice(0, 2)) process.stdout.write(`        by: ${title}\n`);
+        }
+      } finally {
+        rmSync(copy, { recursive: true });
+      }
+    }),
+  );
+  return outcomes;
+}
+
+async function proveOne(copy: string, fault: PlantedFault): Promise<Outcome> {
+  const file = path.join(copy, fault.file);
+  const original = readFileSync(file);
+  writeFileSync(file, plantedSource(copy, fault));
+  try {
+    const logic = fault.tests.filter((test) => test.endsWith('.test.ts'));
+    const browser = fault.tests.filter((test) => test.endsWith('.spec.ts'));
+    const ran = [
+      ...(logic.length > 0 ? await runLogic(copy, logic) : []),
+      ...(browser.length > 0 ? runBrowser(copy, browser) : []),
+    ];
+    const caughtBy = ran.filter(({ passed }) => !passed).map(({ title }) => title);
+    return { fault, caughtBy, ranTests: ran.length };
+  } finally {
+    writeFileSync(file, original);
+  }
+}
+
+/** Returns the source with the fault in it. Throws when the text to replace is not there exactly once. */
+function plantedSource(folder: string, { file, find, replace, promise }: PlantedFault): string {
+  const source = readFileSync(path.join(folder, file), 'utf8');
+  const parts = source.split(find);
+  if (parts.length !== 2)
+    throw new Error(
+      `${file} contains the text to replace ${parts.length - 1} times, expected once ("${promise}"):\n${find}\nChange the row in testing/planted-faults.ts.`,
+    );
+  return parts.join(replace);
+}
+
+type Ran = { readonly title: string; readonly passed: boolean };
+
+/** A file that cannot be loaded is no caught fault: only tests inside of it count. */
+async function runLogic(copy: string, tests: readonly string[]): Promise<readonly Ran[]> {
+  const ran: Ran[] = [];
+  const files = tests.map((test) => path.join(copy, test));
+  const events = run({ files, cwd: copy, concurrency: 1, timeout: TIMEOUT_MS });
+  events.on('test:complete', ({ name, details }) => {
+    const { passed, type } = details as { passed?: boolean; type?: string };
+    if (type !== 'suite' && !files.includes(name) && !tests.includes(name))
+      ran.push({ title: name, passed: passed === true });
+  });
+  for await (const _event of events);
+  return ran;
+}
+
+function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
+  const { stdout } = spawnSync(
+    'npx',
+    ['playwright', 'test', '-c', 'e2e', '--project=own', '--workers=1', '--reporter=list', ...specs],
+    { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS },
+  );
+  const lines = stdout.split('\n').map((line) => /^\s+([✓✘ok]+|x)\s+\d+ .* › (.*)$/.exec(line));
+  return lines.flatMap((match) =>
+    match ? [{ title: match[2] ?? '', passed: match[1] === '✓' || match[1] === 'ok' }] : [],
+  );
+}
+
+/** Copies what git knows and what is new, and shares node_modules. */
+function copyWorkingTree(): string {
+  const copy = mkdtempSync(path.join(tmpdir(), 'planted-'));
+  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: PROJECT_FOLDER,
+    encoding: 'utf8',
+  });
+  for (const name of stdout.split('\0').filter(Boolean))
+    cpSync(path.join(PROJECT_FOLDER, name), path.join(copy, name), { recursive: true });
+  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(copy, 'node_modules'));
+  const build = spawnSync(process.execPath, [path.join(copy, 'build', 'build.ts')], {
+    cwd: copy,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, CAMPAIGN_FOLDER: path.join(copy, 'testing', 'campaign') },
+  });
+  if (build.status !== 0) throw new Error('The site of the copy could not be built.');
+  return copy;
+}
