@@ -8,7 +8,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
-import { mustTakeWrites, withParameters } from '#server/platform/postgres-hosts.ts';
+import { withParameters } from '#server/platform/postgres-url.ts';
 import { copyDatabase, isWriteFailure } from '#server/db/whole/backup.ts';
 import { noteBackup } from '#desk/doctor/backup.ts';
 import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/whole/restore.ts';
@@ -94,7 +94,6 @@ function sayPgDump(url: string, file: string): string {
     // What only this page understands.
     for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
     if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
-    if (mustTakeWrites(url)) parameters.set('target_session_attrs', 'read-write');
   }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');
   return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address}'`;
 }

@@ -98,7 +98,7 @@ describe('a move', () => {
         ],
         [
           { search: 'sslmode=verify-full&sslrootcert=absent.pem' },
-          'A file that --to names cannot be read (ENOENT).',
+          `${path.join(folder, 'absent.pem')}, which --to names, cannot be read (ENOENT). Put it there, or mend --to.`,
         ],
         [
           { search: 'options=-c default_transaction_read_only=on&target_session_attrs=read-write' },

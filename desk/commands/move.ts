@@ -20,7 +20,7 @@ import {
   type Moved,
 } from '#server/db/whole/move.ts';
 import { COMPANIONS, inspectDatabase } from '#server/db/whole/restore.ts';
-import { sayHosts } from '#server/platform/postgres-hosts.ts';
+import { sayHost } from '#server/platform/postgres-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
@@ -101,7 +101,7 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
     const others = await otherConnections(alone.db);
     if (others > 0)
       throw new CommandFailure(
-        `PostgreSQL at ${sayHosts(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and what else is connected, a pooler too: what visitors do meanwhile would be missing.`,
+        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and what else is connected, a pooler too: what visitors do meanwhile would be missing.`,
       );
   } finally {
     await alone.close();

@@ -15,7 +15,6 @@ export function addSignOut(program: Command, desk: Desk): void {
     .action(async (typed) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      // Before they end: afterwards, nothing may be held about the address, and the line would leave it out.
       await noteCommand(service, 'signed-out', email, 'sign-out');
       const ended = await endSessionsOf(service.database.db, { email, now: service.clock() });
       desk.note(

@@ -9,7 +9,7 @@ import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Look } from '#server/db/whole/look-at-database.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
-import { sayHosts } from '#server/platform/postgres-hosts.ts';
+import { sayHost } from '#server/platform/postgres-url.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
@@ -40,7 +40,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   }
   const { look, damage, failure } = await see(database, signal);
   if (failure !== null) return alone(problem(failure));
-  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHosts(database.url)}`;
+  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHost(database.url)}`;
   if (look === null)
     return alone(problem(`${where} did not answer within ${LOOK_WITHIN_MS / 1000} seconds.`));
   const findings: Finding[] = [];

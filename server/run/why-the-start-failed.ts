@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '#server/settings/settings.ts';
 import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/platform/machine-failures.ts';
-import { hostUrls, sayHosts } from '#server/platform/postgres-hosts.ts';
+import { sayHost } from '#server/platform/postgres-url.ts';
 import { API } from '#shared/api.ts';
 
 type Failure = Error & {
@@ -145,19 +145,9 @@ export function explainDatabaseFailure(
       typeof errcode === 'number' ? [`${errcode & 0xff} (${errcode})`, message] : [code, code];
     return sayCause(SQLITE, `${known} ${message}`, { where: database.file, setting, code, reason });
   }
-  const ofHost = (one: Failure, url: string) => {
-    const oneCode = typeof one.code === 'string' ? one.code : '';
-    const names = { where: `PostgreSQL at ${sayHosts(url)}`, setting, code: oneCode || 'timeout' };
-    const severity = one.severity === 'FATAL' ? 'FATAL ' : '';
-    return sayCause(POSTGRES, `${oneCode} ${severity}${one.message}`, names);
-  };
-  const hosts = hostUrls(database.url);
-  if (hosts.length === 1 || !(error instanceof AggregateError)) return ofHost(failure, database.url);
-  const sentences = hosts.map((host, index) => {
-    const one = firstOf(error.errors[index]);
-    return one && ofHost(one, host);
-  });
-  return sentences.includes(null) ? null : sentences.join(' ');
+  const severity = failure.severity === 'FATAL' ? 'FATAL ' : '';
+  const names = { where: `PostgreSQL at ${sayHost(database.url)}`, setting, code: code || 'timeout' };
+  return sayCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
 }
 
 /** @returns the sentence of the first cause that looks like this; null when none does */

@@ -2,8 +2,6 @@
 // a character in its password cuts it in two.
 import ipaddr from 'ipaddr.js';
 
-import { hostUrls } from '#server/platform/postgres-hosts.ts';
-
 /** Whether two hosts that a server listens on are one address, or one of them is all addresses. */
 export function shareAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((host) => {
@@ -64,7 +62,7 @@ export function loginComplaints(present: Readonly<Record<string, string>>): stri
 
 /** A warning about an "@" in a login that is not written %40. */
 export const bareAtWarnings = (name: string, address: string): string[] =>
-  hasBareAt(hostUrls(address)[0] ?? '')
+  hasBareAt(address)
     ? [`${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`]
     : [];
 

@@ -2,7 +2,12 @@
 import path from 'node:path';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { asksForReading, hostUrls, parametersOf, withParameters } from '#server/platform/postgres-hosts.ts';
+import {
+  asksForReading,
+  namesSeveralHosts,
+  parametersOf,
+  withParameters,
+} from '#server/platform/postgres-url.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
 import { bareAtWarnings, loginSlip } from '#server/settings/addresses-in-settings.ts';
 
@@ -50,12 +55,12 @@ export function postgresComplaints(
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   if (!isPostgres(address)) return [];
+  if (namesSeveralHosts(address))
+    return [
+      `${name} names several hosts. Name one: managed PostgreSQL, Patroni and PgBouncer have one address that leads to the primary.`,
+    ];
   const complaints: string[] = [];
-  if (
-    hostUrls(address).every((one) => URL.canParse(one)) &&
-    sendsPassword(address, env) &&
-    !saysHowToConnect(address, env)
-  ) {
+  if (URL.canParse(address) && sendsPassword(address, env) && !saysHowToConnect(address, env)) {
     complaints.push(
       `${name} sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).`,
     );
@@ -131,7 +136,7 @@ export function readPostgresUrl(
     }
   | { readonly type: 'complaints'; readonly complaints: readonly string[] } {
   const slip = loginSlip(address);
-  const isAddress = hostUrls(address).every((one) => POSTGRES.test(URL.parse(one)?.protocol ?? ''));
+  const isAddress = namesSeveralHosts(address) || POSTGRES.test(URL.parse(address)?.protocol ?? '');
   const complaints =
     slip !== null
       ? [`${name} ${slip}.`]
@@ -147,14 +152,13 @@ export function readPostgresUrl(
 }
 
 /** Whether a password goes to PostgreSQL on another machine. */
-const sendsPassword = (databaseUrl: string, present: Readonly<Record<string, string | undefined>>): boolean =>
-  hostUrls(databaseUrl).some((one) => {
-    const { hostname, password, searchParams } = new URL(one);
-    const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (present['PGHOST'] ?? ''));
-    const secret = password || searchParams.get('password') || present['PGPASSWORD'];
-    // A host that begins with a slash is a socket of this machine.
-    return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
-  });
+function sendsPassword(databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  const { hostname, password, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
+  const secret = password || searchParams.get('password') || env['PGPASSWORD'];
+  // A host that begins with a slash is a socket of this machine.
+  return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
+}
 
 /** Whether the address, or the variable that pg reads in its place, decides about TLS. */
 const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>

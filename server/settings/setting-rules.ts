@@ -5,7 +5,7 @@ import { domainToASCII } from 'node:url';
 
 import * as z from 'zod/mini';
 
-import { hostUrls } from '#server/platform/postgres-hosts.ts';
+import { namesSeveralHosts } from '#server/platform/postgres-url.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 import {
@@ -50,9 +50,11 @@ const retentionDays = textTo(
 
 const url = (protocols: readonly string[], example: string) =>
   z.string().check(
-    z.refine((text) => {
-      return hostUrls(text).every((one) => protocols.includes(URL.parse(one)?.protocol ?? ''));
-    }, `must be an address such as ${example}`),
+    z.refine(
+      // Several hosts have a sentence of their own (database-setting.ts).
+      (text) => namesSeveralHosts(text) || protocols.includes(URL.parse(text)?.protocol ?? ''),
+      `must be an address such as ${example}`,
+    ),
   );
 
 const trustProxy = z._default(

@@ -355,8 +355,7 @@ describe('settings', () => {
       ['postgres://user@db/leads?password=pass'],
       ['postgres://user@db/leads', { PGPASSWORD: 'pass' }],
       ['postgres://user:pass@localhost/leads?host=db'],
-      ['postgres://user:pass@127.0.0.1,db:5433/leads'],
-      ['postgres:///leads?host=localhost,db&password=pass'],
+      ['postgres:///leads?host=db&password=pass'],
     ] as const) {
       const result = ask(url, env);
       assert(result.type === 'complaints', url);
@@ -373,8 +372,8 @@ describe('settings', () => {
       ['postgres://user:pass@%2Frun%2Fpostgresql/leads'],
       ['postgres:///leads?host=/run/postgresql&password=pass'],
       ['postgres://user@db/leads'],
-      ['postgres://user:pass@127.0.0.1:5432,localhost:5433/leads?target_session_attrs=read-write'],
-      ['postgres://user:pass@db:5432,[2001:db8::5]:5433/leads?sslmode=verify-full'],
+      ['postgres://user:pass@127.0.0.1:5432/leads?target_session_attrs=read-write'],
+      ['postgres://user:pass@[2001:db8::5]:5433/leads?sslmode=verify-full'],
     ] as const) {
       const result = ask(url, env);
       assert(result.type === 'config', `${url} ${JSON.stringify(result)}`);
@@ -398,21 +397,21 @@ describe('settings', () => {
     );
   });
 
-  it('name several PostgreSQL hosts, of which one must take writes', () => {
+  it('name one PostgreSQL host, which takes writes', () => {
     const APP_SECRET = 's'.repeat(32);
     const ask = (DATABASE_URL: string) => complaintsOf({ DATABASE_URL, APP_SECRET }).join('\n');
-    assert.match(ask('postgres://user@a:5432,b:port/leads'), /^DATABASE_URL must be an address such as/);
-    assert.match(ask('postgres://user@a:5432,,b/leads'), /^DATABASE_URL must be an address such as/);
-    for (const hosts of ['a', 'a,b'])
-      assert.equal(
-        ask(`postgres://user@${hosts}/leads?target_session_attrs=prefer-standby`),
-        'DATABASE_URL asks for a host to read from (target_session_attrs=prefer-standby), and this page writes. Make it read-write.',
-      );
-    const DATABASE_URL = 'postgres://user@a,b:5433/leads?sslmode=verify-full&sslrootcert=ca.pem';
+    assert.match(ask('postgres://user@a:port/leads'), /^DATABASE_URL must be an address such as/);
+    for (const several of ['postgres://user@a:5432,b:5433/leads', 'postgres:///leads?host=a,b'])
+      assert.match(ask(several), /^DATABASE_URL names several hosts\. Name one: /, several);
+    assert.equal(
+      ask('postgres://user@a/leads?target_session_attrs=prefer-standby'),
+      'DATABASE_URL asks for a host to read from (target_session_attrs=prefer-standby), and this page writes. Make it read-write.',
+    );
+    const DATABASE_URL = 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=ca.pem';
     const { database } = resolvePaths(configOf({ DATABASE_URL, APP_SECRET }), '/srv/page');
     assert.deepEqual(database, {
       engine: 'postgres',
-      url: 'postgres://user@a,b:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
+      url: 'postgres://user@a:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
     });
   });
 

@@ -18,6 +18,8 @@ const HELD_MS = 60_000;
 
 /** PostgreSQL's code for "read-only transaction", with which a standby answers a write. */
 const READ_ONLY = '25006';
+/** PostgreSQL's code for a statement behind one that failed, in the same transaction. */
+const IN_FAILED_TRANSACTION = '25P02';
 /** A connection is not used again that a shutdown has reached, whose server takes no writes, or that lost a prepared statement. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
@@ -146,6 +148,8 @@ function wrapClient(
   let isUnlimited = false;
   let isSpent = false;
   let isUnreplicated = false;
+  /** What failed first in the open transaction: PostgreSQL says nothing of it to the statements behind it. */
+  let failure: unknown = null;
   let stalled: Promise<unknown> | null = null;
   // When the wait for a synchronous standby is cancelled, PostgreSQL calls the commit a success and sends a notice.
   client.on('notice', ({ routine }) => {
@@ -154,7 +158,10 @@ function wrapClient(
 
   const query = async (text: string, values: readonly unknown[]) => {
     if (stalled !== null) throw notInTime();
-    if (/^(begin|start transaction)\b/.test(text)) isOpen = true;
+    if (/^(begin|start transaction)\b/.test(text)) {
+      isOpen = true;
+      failure = null;
+    }
     if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
     // A statement without values needs no plan: begin, commit, or what a migration does once.
     const name = values.length > 0 ? nameOf(text) : undefined;
@@ -173,6 +180,8 @@ function wrapClient(
       return result;
     } catch (error) {
       const code = errorCode(error) ?? '';
+      if (code === IN_FAILED_TRANSACTION && failure !== null) throw failure;
+      if (isOpen) failure ??= error;
       if (!/^\s*select\b/i.test(text)) writes.failed(error);
       if (code === 'ETIMEDOUT') stalled = answer;
       if (code === READ_ONLY) onReadOnly();
