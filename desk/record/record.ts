@@ -64,7 +64,7 @@ async function addLine(
       details,
       client_address: from,
     },
-    pseudonym: about === null ? null : pseudonymsOf(secrets, about)[0],
+    pseudonym: about === null || deed === 'signed-out' ? null : pseudonymsOf(secrets, about)[0],
   });
 }
 
