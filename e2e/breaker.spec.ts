@@ -1,6 +1,7 @@
 // While the list-bomb breaker is open, a visitor gets a code all the same: the browser pays for it.
 import { createVisitor, expect, test } from './fixtures.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
+import { campaignUnder } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
 const askWithoutProof = (site: Site) =>
@@ -22,6 +23,7 @@ for (const [path, where] of [
         BREAKER_CODES_PER_MINUTE: '1',
         OPERATOR_EMAIL: 'operator@example.com',
         PUBLIC_URL: `http://127.0.0.1${path}`,
+        ...(path !== '' && { CAMPAIGN_FOLDER: campaignUnder(path) }),
       },
     });
     try {

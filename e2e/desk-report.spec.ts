@@ -72,7 +72,7 @@ test('a printed report has every column, open tables and no link to skip to', as
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Download' }).click(),
+    page.getByRole('button', { name: 'Download' }).click(),
   ]);
   const cutTables = (report: typeof page) =>
     report

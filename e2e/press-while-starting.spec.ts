@@ -51,6 +51,7 @@ test('a tap that wakes a translated page is not lost when the page is drawn anew
       text.replaceWith(font);
     }
   });
+  await expect(page.locator('button[name=hero]')).toBeVisible();
   const { x, y, width, height } = await boxOf(page.locator('button[name=hero]'));
   const finger = { x: x + width / 2, y: y + height / 2 };
   const devtools = await context.newCDPSession(page);

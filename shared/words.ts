@@ -19,11 +19,11 @@ export function pluralForm(text: Counted, count: number, language: string): stri
 }
 
 /** Scripts that run from right to left (ISO 15924). */
-const RIGHT_TO_LEFT = new Set(['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']);
+const RIGHT_TO_LEFT = /^(?:Adlm|Arab|Hebr|Nkoo|Rohg|Syrc|Thaa)$/;
 
 /** The attributes of an element in this language. A right-to-left script needs its direction stated. */
 export const languageAttributes = (language: string): string =>
-  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '')
+  RIGHT_TO_LEFT.test(new Intl.Locale(language).maximize().script ?? '')
     ? `lang="${language}" dir="rtl"`
     : `lang="${language}"`;
 

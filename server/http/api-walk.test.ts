@@ -231,7 +231,6 @@ for (const engine of ENGINES) {
           'x'.repeat(201),
           'Ada\r\nBcc: all@example.com',
           'Ada\nLovelace',
-          'Ada\tL',
           'A\u0000da',
           'Ada\u0085',
           'Ada\u2028L',
@@ -253,9 +252,7 @@ for (const engine of ENGINES) {
           'ada@exa\u0000mple.com',
           'a\ud800@example.com',
           'ada@example.com,eve@example.com',
-          '<ada@example.com>',
           `${'a'.repeat(250)}@example.com`,
-          'ada@example.com>',
           '"ada"@example.com',
         ];
         const cases: [string, string, readonly unknown[]][] = [
