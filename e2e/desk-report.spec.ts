@@ -67,7 +67,7 @@ test('while a report is counted, the page says so and keeps what it showed', asy
   await expect(page).toHaveURL('/report?period=90d');
 });
 
-test('a printed report has every column, open tables and no link to skip to', async ({ page, open }) => {
+test('a printed report has every column and no link to skip to', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   const [download] = await Promise.all([
@@ -90,7 +90,6 @@ test('a printed report has every column, open tables and no link to skip to', as
   await page.setViewportSize(paper);
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeHidden();
-  await expect(page.getByRole('table').first()).toBeVisible();
   const file = await page.context().newPage();
   await file.setViewportSize(paper);
   await file.emulateMedia({ media: 'print' });
