@@ -83,7 +83,7 @@ for (const name of ENGINE_NAMES) {
 
       await page.click('link', 'Log');
       await isAt(page, '/log', 'Log');
-      await namesAre(page, 'Corrected', 'Looked at a person', 'Exported', 'Signed in');
+      await namesAre(page, 'Corrected', 'Looked', 'Looked', 'Exported', 'Looked', 'Signed in');
       await sees(page, LEADS[0].email);
       await fitsTelephone(page);
 

@@ -67,7 +67,7 @@ test('while a report is counted, the page says so and keeps what it showed', asy
   await expect(page).toHaveURL('/report?period=90d');
 });
 
-test('a printed report has every column and no link to skip to', async ({ page, open }) => {
+test('a printed report has every column, every folded table and no link to skip to', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   const [download] = await Promise.all([
@@ -85,6 +85,10 @@ test('a printed report has every column and no link to skip to', async ({ page, 
               (table.closest('section')?.getBoundingClientRect().right ?? 0) + 1,
           ).length,
       );
+  const folded = page.getByRole('main').locator('details:not([open])');
+  await expect(folded).not.toHaveCount(0);
+  await page.pdf();
+  await expect(folded).toHaveCount(0);
   // A4 without its margins.
   const paper = { width: 673, height: 1_000 };
   await page.setViewportSize(paper);

@@ -9,6 +9,11 @@ import '#desk/web/styles/fonts.css';
 import '#desk/web/styles/desk.css';
 import { App } from '#desk/web/app.tsx';
 
+// Paper cannot be opened: what is folded is printed as well.
+addEventListener('beforeprint', () => {
+  for (const details of document.querySelectorAll('details')) details.open = true;
+});
+
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <App />

@@ -12,11 +12,11 @@ export function NoBreak({ text }: { readonly text: string }) {
   ));
 }
 
-/** A text of parts with a dot between them: a line ends after a dot, never within a part. */
+/** A text of parts with a dot between them: a line ends within a part only where the part is longer than the line. */
 export function DottedParts({ text }: { readonly text: string }) {
   return text.split(/(?<=•) /).map((part) => (
     <Fragment key={part}>
-      <span className={styles.noBreak}>{part}</span>{' '}
+      <span className={styles.part}>{part}</span>{' '}
     </Fragment>
   ));
 }
