@@ -3,7 +3,7 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
-import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
+import { composeBreakerNotice } from '#server/mail/letters/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/letters/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/letters/digest-mail.ts';
 import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';

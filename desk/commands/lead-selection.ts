@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
+import { asTyped } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/people/person.ts';
@@ -73,8 +74,8 @@ export const withState = <Args extends unknown[], Options extends Record<string,
   );
 
 const searchOption = (text: string): string => {
-  const wanted = text.trim();
-  if (wanted === '') throw new InvalidArgumentError('Say a part of an address, a name or a company.');
+  const wanted = asTyped(text).trim();
+  if (wanted === '') throw new InvalidArgumentError('Say part of an e-mail address, a name or a company.');
   return wanted;
 };
 

@@ -71,7 +71,7 @@ export function firstMomentOf(day: string): number {
 const JOINERS = '\u200C\u200D';
 
 /** What is pasted from a mail program or a link, as it would be typed: without invisible marks, `mailto:` and the name before `<ada@…>`. */
-const asTyped = (text: string): string =>
+export const asTyped = (text: string): string =>
   text
     .replaceAll(/\p{Cf}/gu, (mark) => (JOINERS.includes(mark) ? mark : ''))
     .replaceAll(/\s/g, ' ')

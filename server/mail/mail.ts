@@ -11,7 +11,7 @@ import {
   composeBreakerNotice,
   queueNotice,
   type BreakerReason,
-} from '#server/mail/letters/breaker-notice.ts';
+} from '#server/mail/letters/notice-mail.ts';
 import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
 import { createMailBacklog, type MailBacklog } from '#server/mail/outbox/backlog.ts';

@@ -28,7 +28,7 @@ import {
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
-import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
+import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { sign, signerOf, unsign } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';

@@ -6,7 +6,7 @@ import { countUpTo } from '#desk/http/door/counted.ts';
 import { noteRefused } from '#desk/record/record.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
-import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
+import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';

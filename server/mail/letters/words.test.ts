@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
-import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
+import { composeBreakerNotice } from '#server/mail/letters/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/letters/code-mail.ts';
 import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
+import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { createMailBacklog } from '#server/mail/outbox/backlog.ts';

@@ -11,7 +11,7 @@ import { up as firstTables } from '#server/db/migrations/2026-11-20-first-tables
 import { up as mailTurns } from '#server/db/migrations/2026-11-21-mail-turns.ts';
 import { up as outboxKinds } from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
 import { queueMessage } from '#server/db/tables/outbox.ts';
-import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
+import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';

@@ -1,6 +1,6 @@
 // The kinds of letter that the outbox knows. To add one: a file in letters/ with its handler and the function that queues it, and
 // a line here.
-import { noticeKind } from '#server/mail/letters/breaker-notice.ts';
+import { noticeKind } from '#server/mail/letters/notice-mail.ts';
 import { codeKind } from '#server/mail/letters/code-mail.ts';
 import { deskCodeKind } from '#server/mail/letters/desk-code-mail.ts';
 import { digestKind } from '#server/mail/letters/digest-mail.ts';

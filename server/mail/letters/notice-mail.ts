@@ -1,4 +1,5 @@
-// The notice to the operator that the breaker opened. It is composed when it is queued; its row holds subject and text.
+// Notices: to the operator that the breaker opened, and to desk users about their account. Each is composed when it is queued; its row holds
+// subject and text.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
