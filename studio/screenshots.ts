@@ -1,4 +1,4 @@
-// Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
+// Walks the whole flow on the built site and photographs every stage, at the widths of a phone, a tablet and a desktop, light and dark.
 // Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]: another engine than Chromium takes them.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const folder = path.resolve(positionals[0] ?? 'screenshots');
-const WIDTHS = { 375: 812, 1440: 900 } as const;
+const WIDTHS = { 375: 812, 768: 1024, 1440: 900 } as const;
 
 mkdirSync(folder, { recursive: true });
 const site = await startSite({ campaign: DEFAULT_CAMPAIGN, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } });
@@ -124,6 +124,7 @@ async function scrollThrough(page: Page): Promise<void> {
     window.scrollTo(0, 0);
     // One that is hidden is never fetched, and would never be decoded.
     const images = Array.from(document.images).filter((image) => image.checkVisibility());
+    for (const image of images) image.loading = 'eager';
     await Promise.all(images.map((image) => image.decode().catch(() => {})));
   });
 }

@@ -1,4 +1,4 @@
-// A fresh, migrated database for each test, on both engines.
+// A fresh, migrated database for each test, on either engine.
 import { randomBytes } from 'node:crypto';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -6,8 +6,16 @@ import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/d
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
 
-export const ENGINES = ['sqlite', 'postgres'] as const;
-export type Engine = (typeof ENGINES)[number];
+export type Engine = 'sqlite' | 'postgres';
+
+/** Set by testing/run-logic.ts: the test files that PostgreSQL runs too, with spaces between them. Without it, that is all. */
+export const POSTGRES_FILES_VARIABLE = 'TEST_POSTGRES_FILES';
+
+const postgresFiles = process.env[POSTGRES_FILES_VARIABLE]?.split(' ');
+const isOnPostgres = postgresFiles?.some((file) => process.argv[1]?.endsWith(`/${file}`)) ?? true;
+
+/** The engines that the tests of this file run on. */
+export const ENGINES: readonly Engine[] = isOnPostgres ? ['sqlite', 'postgres'] : ['sqlite'];
 
 /** Set by the test commands' set-up (testing/test-setup.ts). */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';

@@ -1,8 +1,14 @@
-// `npm run test:logic`: every test that needs no browser, or those of the files that the command line names.
-import { globSync } from 'node:fs';
+// `npm run test:logic`: every test that needs no browser, or those of the files that the command line names. PostgreSQL runs the files
+// of on-postgres.ts; with --matrix (`npm run test:matrix`) it runs all.
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
+import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
+import { POSTGRES_FILES_VARIABLE } from '#testing/databases.ts';
+import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 /**
@@ -36,16 +42,34 @@ const TIMEOUT_MS = 180_000;
 const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts');
 const gone = LONGEST.filter((file) => !all.includes(file));
 if (gone.length > 0) throw new Error(`There is no ${gone.join(', ')} (testing/run-logic.ts).`);
-const named = process.argv.slice(2);
+const isMatrix = process.argv.includes('--matrix');
+const named = process.argv.slice(2).filter((word) => word !== '--matrix');
 const files = named.length > 0 ? named : [...new Set([...LONGEST, ...all])];
 
+if (!isMatrix) process.env[POSTGRES_FILES_VARIABLE] = ON_POSTGRES.join(' ');
+const statements = mkdtempSync(path.join(tmpdir(), 'sent-statements-'));
+process.env[STATEMENTS_FOLDER_VARIABLE] = statements;
 await globalSetup();
 try {
-  const events = run({ files, concurrency: AT_ONCE, timeout: TIMEOUT_MS });
+  const recorder = path.join(import.meta.dirname, 'record-statements.ts');
+  const events = run({ files, concurrency: AT_ONCE, timeout: TIMEOUT_MS, execArgv: ['--import', recorder] });
   events.on('test:fail', () => {
     process.exitCode = 1;
   });
   for await (const words of events.compose(spec)) process.stdout.write(String(words));
+  if (named.length === 0) reportSqliteAlone();
 } finally {
   await globalTeardown();
+  if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
+}
+
+/** A statement that PostgreSQL never got may be one that it does not understand. */
+function reportSqliteAlone(): void {
+  const alone = sentToSqliteAlone(readRecorded(statements));
+  for (const [sql, file] of alone) process.stdout.write(`Sent to SQLite alone, by ${file}:\n  ${sql}\n`);
+  if (alone.size === 0) return;
+  process.stdout.write(
+    `${alone.size} statements of the product were sent to SQLite and never to PostgreSQL. Add a test file that sends them to testing/on-postgres.ts.\n`,
+  );
+  process.exitCode = 1;
 }

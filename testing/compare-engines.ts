@@ -1,0 +1,41 @@
+// Which statements of the product were sent to SQLite and never to PostgreSQL. Most tests run on SQLite alone; this shows what they leave out.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Set by testing/run-logic.ts: the folder that each test file leaves its statements in. */
+export const STATEMENTS_FOLDER_VARIABLE = 'TEST_STATEMENTS_FOLDER';
+
+/** What one test file sent to each engine. */
+export type RecordedStatements = {
+  readonly file: string;
+  readonly sqlite: readonly string[];
+  readonly postgres: readonly string[];
+};
+
+/** A statement as it reads on either engine: placeholders, lists and the engines' own words made the same. */
+export const comparable = (sql: string): string =>
+  sql
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(/\$\d+/g, '?')
+    .replaceAll(/\(\?(?:, \?)+\)/g, '(?)')
+    .replaceAll(/(\(\?\))(?:, \(\?\))+/g, '$1')
+    .replaceAll(/limit \+\?/g, 'limit ?')
+    .replaceAll(/ for update(?: of "\w+")?(?: skip locked)?/g, '')
+    .replaceAll(/\d{10,}/g, '0');
+
+/** What the test files in the folder recorded. */
+export const readRecorded = (folder: string): readonly RecordedStatements[] =>
+  readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as RecordedStatements,
+  );
+
+/** The statements that SQLite alone got, each with a test file that sent it. */
+export function sentToSqliteAlone(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
+  const onPostgres = new Set(recorded.flatMap(({ postgres }) => postgres));
+  return new Map(
+    recorded.flatMap(({ file, sqlite }) =>
+      sqlite.filter((sql) => !onPostgres.has(sql)).map((sql) => [sql, file] as const),
+    ),
+  );
+}

@@ -1,0 +1,56 @@
+// Loaded before each test file of `npm run test:logic`: keeps which statements of the product were sent to which engine, for
+// testing/compare-engines.ts. The statements of the tests themselves do not count.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import path from 'node:path';
+import pg from 'pg';
+
+import { comparable, type RecordedStatements, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
+
+const folder = process.env[STATEMENTS_FOLDER_VARIABLE];
+const sent = { sqlite: new Set<string>(), postgres: new Set<string>() };
+
+function record(engine: keyof typeof sent, sql: unknown): void {
+  if (typeof sql !== 'string' || !/^\s*(select|insert|update|delete|with)\b/i.test(sql)) return;
+  const statement = comparable(sql);
+  if (!sent[engine].has(statement) && isSentByProduct()) sent[engine].add(statement);
+}
+
+/** Whether the nearest file of the project that is no engine belongs to the product. */
+function isSentByProduct(): boolean {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 60;
+  const stack = new Error('recorded').stack ?? '';
+  Error.stackTraceLimit = limit;
+  const frame = stack
+    .split('\n')
+    .slice(1)
+    .find((line) => line.includes('file://') && !/node_modules|server\/db\/engine|record-statements/.test(line));
+  return frame !== undefined && !/\.test\.ts|\/testing\//.test(frame);
+}
+
+if (folder !== undefined) {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below
+  const { prepare } = DatabaseSync.prototype;
+  DatabaseSync.prototype.prepare = function recorded(...args) {
+    record('sqlite', args[0]);
+    return prepare.apply(this, args);
+  };
+  const client = pg.Client.prototype as { query: (...args: unknown[]) => unknown };
+  const { query } = client;
+  client.query = function recorded(...args) {
+    const [first] = args;
+    record('postgres', typeof first === 'object' && first !== null && 'text' in first ? first.text : first);
+    return query.apply(this, args);
+  };
+  process.on('exit', () => {
+    mkdirSync(folder, { recursive: true });
+    const recorded: RecordedStatements = {
+      file: path.relative(process.cwd(), process.argv[1] ?? ''),
+      sqlite: [...sent.sqlite],
+      postgres: [...sent.postgres],
+    };
+    writeFileSync(path.join(folder, `${randomUUID()}.json`), JSON.stringify(recorded));
+  });
+}
