@@ -73,7 +73,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'letters/new-lead-mail.ts',
       'letters/digest-mail.ts',
       'letters/desk-code-mail.ts',
-      'letters/breaker-notice.ts',
+      'letters/notice-mail.ts',
       // The desk's doctor examines the account and the key without opening a service.
       'mailer.ts',
       'mail-server-addresses.ts',

@@ -6,6 +6,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 
+import { POSTGRES_FILES_VARIABLE } from '#testing/databases.ts';
+import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { FAULTS, type PlantedFault } from '#testing/planted-faults.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
@@ -23,6 +25,7 @@ const faults = FAULTS.filter(({ promise, file }) => promise.includes(wanted) || 
 if (faults.length === 0) throw new Error(`No planted fault contains "${wanted}".`);
 for (const fault of faults) plantedSource(PROJECT_FOLDER, fault);
 
+process.env[POSTGRES_FILES_VARIABLE] = ON_POSTGRES.join(' ');
 await globalSetup();
 try {
   const outcomes = await proveAll();
@@ -53,7 +56,8 @@ async function proveAll(): Promise<readonly Outcome[]> {
           process.stdout.write(
             `${outcome.caughtBy.length > 0 ? 'caught' : 'MISSED'}  ${fault.promise}: ${fault.fault}\n`,
           );
-          for (const title of outcome.caughtBy.slice(0, 2)) process.stdout.write(`        by: ${title}\n`);
+          const [title] = outcome.caughtBy;
+          if (title !== undefined) process.stdout.write(`        by: ${title}\n`);
         }
       } finally {
         rmSync(copy, { recursive: true });
@@ -94,15 +98,17 @@ function plantedSource(folder: string, { file, find, replace, promise }: Planted
 
 type Ran = { readonly title: string; readonly passed: boolean };
 
-/** A file that cannot be loaded is no caught fault: only tests inside of it count. */
+/** Until the first test that fails. A file that cannot be loaded is no caught fault: only tests inside of it count. */
 async function runLogic(copy: string, tests: readonly string[]): Promise<readonly Ran[]> {
   const ran: Ran[] = [];
   const files = tests.map((test) => path.join(copy, test));
-  const events = run({ files, cwd: copy, concurrency: 1, timeout: TIMEOUT_MS });
+  const caught = new AbortController();
+  const events = run({ files, cwd: copy, concurrency: 1, timeout: TIMEOUT_MS, signal: caught.signal });
   events.on('test:complete', ({ name, details }) => {
     const { passed, type } = details as { passed?: boolean; type?: string };
-    if (type !== 'suite' && !files.includes(name) && !tests.includes(name))
-      ran.push({ title: name, passed: passed === true });
+    if (type === 'suite' || files.includes(name) || tests.includes(name)) return;
+    ran.push({ title: name, passed: passed === true });
+    if (passed !== true) caught.abort();
   });
   for await (const _event of events);
   return ran;
@@ -111,7 +117,7 @@ async function runLogic(copy: string, tests: readonly string[]): Promise<readonl
 function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   const { stdout } = spawnSync(
     'npx',
-    ['playwright', 'test', '--config=e2e', '--project=own', '--workers=1', '--reporter=list', ...specs],
+    ['playwright', 'test', '--config=e2e', '--project=own', '--workers=1', '-x', '--reporter=list', ...specs],
     { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS },
   );
   const lines = stdout.split('\n').map((line) => /^\s+([✓✘ok]+|x)\s+\d+ .* › (.*)$/.exec(line));

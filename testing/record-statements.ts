@@ -26,7 +26,9 @@ function isSentByProduct(): boolean {
   const frame = stack
     .split('\n')
     .slice(1)
-    .find((line) => line.includes('file://') && !/node_modules|server\/db\/engine|record-statements/.test(line));
+    .find(
+      (line) => line.includes('file://') && !/node_modules|server\/db\/engine|record-statements/.test(line),
+    );
   return frame !== undefined && !/\.test\.ts|\/testing\//.test(frame);
 }
 

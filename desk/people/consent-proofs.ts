@@ -187,7 +187,7 @@ function consentSection(consent: Contents['consent'], place: readonly Fact[]): s
       ['The mail server answered', consent.reply],
       ['Code entered at', secondOf(consent.verified_at)],
       ['Code entered from', consent.verified_from_address],
-      ['Code entered in', sameBrowser === null ? null : sameBrowser === 1 ? OWN_BROWSER : OTHER_BROWSER],
+      ['Code entered in', sameBrowser === 1 ? OWN_BROWSER : OTHER_BROWSER],
       ...place,
     ],
     consent.wording,

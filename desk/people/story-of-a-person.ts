@@ -78,12 +78,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
         'given from': receipt.client_address,
         'proved from': receipt.verified_from_address,
         browser: receipt.user_agent,
-        'code entered in':
-          receipt.same_browser === null
-            ? null
-            : receipt.same_browser === 1
-              ? 'the browser that sent the form'
-              : 'another browser',
+        'code entered in': receipt.same_browser === 1 ? 'the browser that sent the form' : 'another browser',
         reference: receipt.id,
       },
     })),

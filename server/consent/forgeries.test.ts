@@ -138,7 +138,7 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
   ...['client_address', 'verified_from_address', 'user_agent'].map(
     (column) => [column, receipt('eve', `${column} = '203.0.113.9'`), differs(2, column)] as const,
   ),
-  ['same_browser', receipt('eve', 'same_browser = null'), differs(2, 'same_browser')],
+  ['same_browser', receipt('eve', 'same_browser = 1 - same_browser'), differs(2, 'same_browser')],
   ['lead of a consent', receipt('eve', `lead_id = ${ADA}`), differs(2, 'email')],
   [
     'wording of a consent',

@@ -70,16 +70,13 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
-/**
- * Messages to be sent, written in the transaction of their cause. The table also has a column `notice`, which no statement names
- * (migrations/2026-11-22-outbox-kinds.ts says why it still stands).
- */
+/** Messages to be sent, written in the transaction of their cause. */
 type Outbox = {
   id: Fixed<string>;
   /** Who makes the message: the kinds are in server/mail/outbox/letter-kinds.ts. */
-  kind: ColumnType<string, string | undefined, never>;
+  kind: Fixed<string>;
   /** JSON: what its kind needs to make it. Never a code's digits. */
-  payload: ColumnType<string, string | undefined, never>;
+  payload: Fixed<string>;
   /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
   recipient: Fixed<string>;
@@ -118,7 +115,7 @@ type Leads = LeadAnswers & {
   flags: Fixed<string>;
   /** That of the form with which the address was first verified. */
   variant: Fixed<string | null>;
-  /** When the lead was first given the article; null: not yet, or by a release that recorded it for webhooks only. */
+  /** When the lead was first given the article; null: not yet. */
   first_read_at: ColumnType<number | null, number | null | undefined, number>;
 };
 
@@ -133,8 +130,8 @@ type ConsentReceipts = {
   client_address: Fixed<string>;
   verified_from_address: Fixed<string>;
   user_agent: Fixed<string | null>;
-  /** 1: the code was entered in the browser that sent the form. 0: in another, or one that keeps no cookies. Null: not noted then. */
-  same_browser: Fixed<number | null>;
+  /** 1: the code was entered in the browser that sent the form. 0: in another, or one that keeps no cookies. */
+  same_browser: Fixed<number>;
 };
 
 /** Proofs of consents, each with the hash of the previous one (server/consent/chain.ts). */

@@ -7,11 +7,7 @@ import type { Logger } from 'pino';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { deleteEmlFiles, emlFilesAbout, type DeletedFiles } from '#server/mail/eml-files.ts';
-import {
-  composeBreakerNotice,
-  queueNotice,
-  type BreakerReason,
-} from '#server/mail/letters/notice-mail.ts';
+import { composeBreakerNotice, queueNotice, type BreakerReason } from '#server/mail/letters/notice-mail.ts';
 import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
 import { createMailBacklog, type MailBacklog } from '#server/mail/outbox/backlog.ts';

@@ -37,16 +37,8 @@ const columnsOf = async (db: Db): Promise<Record<string, string[]>> =>
     ]),
   );
 
-/** Columns that no statement names any more, and why they still stand: migrations/2026-11-22-outbox-kinds.ts. */
-const RETIRED: Readonly<Record<string, readonly string[]>> = { outbox: ['notice'] };
-
 const knownColumns = (): Record<string, string[]> =>
-  Object.fromEntries(
-    Object.entries(COLUMNS).map(([table, columns]) => [
-      table,
-      [...Object.keys(columns), ...(RETIRED[table] ?? [])].sort(),
-    ]),
-  );
+  Object.fromEntries(Object.entries(COLUMNS).map(([table, columns]) => [table, Object.keys(columns).sort()]));
 
 const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<string, unknown[]>> => {
   const rows: Record<string, unknown[]> = {};

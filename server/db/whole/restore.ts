@@ -64,12 +64,10 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
 /** How many of each. */
 export type Contents = { readonly leads: number; readonly imported: number };
 
-/** Counts what is in a database of this page; one of an earlier release knows no imported people. */
 function contentsOf(database: DatabaseSync): Contents {
   const count = (table: string) =>
     Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count']);
-  const knows = database.prepare(`select 1 from sqlite_master where name = 'imported_leads'`).get();
-  return { leads: count('leads'), imported: knows === undefined ? 0 : count('imported_leads') };
+  return { leads: count('leads'), imported: count('imported_leads') };
 }
 
 /** Which migration was the last one. What may have run is a beginning of our list, or all of it and more. */

@@ -29,8 +29,8 @@ import { fill } from '#shared/words.ts';
 const PeriodFigures = z.object({
   /** When the period began; milliseconds since 1970. */
   from: z.number(),
-  /** 1, or 7 for a week. A row of an earlier release does not say. */
-  days: z._default(z.number(), 1),
+  /** 1, or 7 for a week. */
+  days: z.number(),
   /** New leads of the period before. */
   before: z.number(),
   steps: z.array(z.object({ step: z.string(), count: z.number() })),

@@ -39,6 +39,8 @@ async function insertPast(
 ) {
   const at = server.now() - seconds * 1000;
   const row = {
+    kind: 'code',
+    payload: '{}',
     recipient: 'past@past.example',
     recipient_domain: 'past.example',
     created_at: at,

@@ -3,17 +3,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import { sql, type Kysely } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
-import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { up as firstTables } from '#server/db/migrations/2026-11-20-first-tables.ts';
-import { up as mailTurns } from '#server/db/migrations/2026-11-21-mail-turns.ts';
-import { up as outboxKinds } from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
 import { queueMessage } from '#server/db/tables/outbox.ts';
 import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -28,28 +23,6 @@ async function untilState(server: ServerUnderTest, id: string, isSo: (state: str
 }
 
 for (const engine of ENGINES) {
-  it(`on ${engine} rows from before there were kinds get one, and compose the same mail`, async () => {
-    const database: OpenDatabase = openDatabase(
-      engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() },
-      () => {},
-    );
-    const { db } = database;
-    for (const up of [firstTables, mailTurns]) await up(db as unknown as Kysely<unknown>);
-    const notice = JSON.stringify({ subject: 'The breaker opened', text: 'Look.' });
-    await sql`insert into outbox (id, recipient, due_at, created_at, notice)
-      values ('a notice', ${OPERATOR}, 1, 1, ${notice}), ('a code', ${OPERATOR}, 1, 1, null)`.execute(db);
-    await outboxKinds(db as unknown as Kysely<unknown>);
-    const rows = await db.selectFrom('outbox').select(['id', 'kind', 'payload']).orderBy('id').execute();
-    assert.deepEqual(
-      rows.map((each) => ({ ...each })),
-      [
-        { id: 'a code', kind: 'code', payload: '{}' },
-        { id: 'a notice', kind: 'notice', payload: notice },
-      ],
-    );
-    await database.close();
-  });
-
   it(`on ${engine} a row of a code names the code, and nothing about its digits or its visitor beyond the recipient`, () =>
     withServer({ engine }, async (server) => {
       await createVisitor(server).post(API.leads, filledForm());

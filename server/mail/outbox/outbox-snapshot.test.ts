@@ -21,6 +21,8 @@ async function paceAfter(server: ServerUnderTest, { waiting, sent }: Past): Prom
   const { db } = server.database;
   const row = (network: string, queuedAt: number) => ({
     id: uuid({ msecs: queuedAt }),
+    kind: 'code',
+    payload: '{}',
     recipient: 'past@past.example',
     recipient_domain: 'past.example',
     network,
