@@ -20,6 +20,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import type { Inbox } from '#testing/inbox.ts';
@@ -341,7 +342,8 @@ async function oldAndNew(
 
 if (wants('place')) await inPlace();
 for (const engine of ENGINES) if (wants(engine)) await twoProcesses(engine);
-if (wants('old')) {
+// Before there is a second migration, there is no earlier release to come from.
+if (wants('old') && (values.from !== undefined || Object.keys(MIGRATIONS).length > 1)) {
   const newest = git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations');
   const ref = git('rev-parse', '--short', values.from ?? `${newest}^`);
   const project = oldProject(ref);

@@ -15,7 +15,6 @@ import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/hea
 import { createHasOtherName, HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
 import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
-import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import type { Release } from '#server/http/releases.ts';
 import { refuseOtherOrigins, type UrlSetting } from '#server/http/same-origin.ts';
 import { addHeaders, addSecurityHeaders, type HeaderList } from '#server/http/security-headers.ts';
@@ -193,4 +192,21 @@ function createStrippedPathWarning(
         'proxy_pass without anything behind the port; in Caddy, handle in the place of handle_path.',
     );
   };
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** Answers 405 with the methods that the address takes (RFC 9110, section 15.5.6). Call it after all routes were added. */
+function refuseOtherMethods(app: FastifyInstance, sendError: SendError, urls: readonly string[]): void {
+  for (const url of urls) {
+    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
+    app.route({
+      method: METHODS.filter((method) => !allowed.includes(method)),
+      url,
+      // Before the body is read, which does not matter.
+      onRequest: async (_request, reply) =>
+        sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
+      handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),
+    });
+  }
 }

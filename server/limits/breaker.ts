@@ -1,14 +1,15 @@
 // The list-bomb breaker. An attacker who makes us mail codes to thousands of strangers harms them and our standing with mail
 // servers, and each single request looks like a visitor's. The whole gives the attack away: too many codes
-// (too-many-a-minute.ts), or too few that are entered (too-few-entered.ts). Then the breaker opens for everyone, and for a while
+// (below), or too few that are entered (too-few-entered.ts). Then the breaker opens for everyone, and for a while
 // each code costs a proof of work. A single network that asks for strangers pays alone (networks-that-must-pay.ts).
 // What it stops: docs/decisions/0009 and `npm run prove:breaker`.
 import type { Db } from '#server/db/engine/connect.ts';
+import { codeStatistics, newestCodes } from '#server/db/tables/codes.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import { createPayingNetworks } from '#server/limits/networks-that-must-pay.ts';
 import { createTooFewEntered } from '#server/limits/too-few-entered.ts';
-import { areTooManyAMinute } from '#server/limits/too-many-a-minute.ts';
-import { siteOf, type MailedCode } from '#server/limits/unanswered-codes.ts';
+import { siteOf, type MailedCode, countBy, type NetworkOfCode } from '#server/limits/unanswered-codes.ts';
+import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { BREAKER } from '#server/settings/tries-and-rates.ts';
 
@@ -78,4 +79,22 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
       return open || networks.mustPay(clientAddress);
     },
   };
+}
+
+/** Whether too many codes were made in the last minute. A few networks that made most of them reach limits of their own. */
+async function areTooManyAMinute(
+  db: Db,
+  {
+    codesPerMinute,
+    networkOfCode,
+  }: { readonly codesPerMinute: number; readonly networkOfCode: NetworkOfCode },
+  now: number,
+): Promise<boolean> {
+  const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
+  if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
+  const codes = await newestCodes(db, { ...span, most: BREAKER.sample });
+  const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
+  const counts = countBy(codes, networkOfCode);
+  const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
+  return spread >= codes.length / 2;
 }

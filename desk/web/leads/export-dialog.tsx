@@ -2,18 +2,19 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
+import type { Me } from '#desk/calls/door.ts';
 import { choices, type Filter } from '#desk/calls/people.ts';
 import { isSignedOut } from '#desk/web/ask.ts';
-import { filterInWords } from '#desk/web/leads/filter-words.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 import { usePerson } from '#desk/web/person.ts';
 import { forgetPerson, useAsk } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/answered.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
+import { dayName } from '#desk/web/ui/dates.ts';
 import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { SelectField } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
-import { leads as words } from '#desk/web/words.ts';
+import { filter as filterWords, leads as words, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
 type ExportProps = {
@@ -117,4 +118,21 @@ function ProgressBar({ people, atMost }: Progress) {
       <p>{sentence}</p>
     </div>
   );
+}
+
+/** Such as "Leads, source newsletter, from 1 Nov". @param fields questions of the campaign's own */
+function filterInWords(filter: Filter, fields: Me['fields']): string {
+  const { search, source, flag, field, answer, domain, from, to } = filter;
+  const question = fields.find(({ id }) => id === field)?.label ?? field;
+  const parts = [
+    states[filter.state].many,
+    search && filterWords.searched(search),
+    source && filterWords.ofSource(source),
+    flag && filterWords.flagged(flag),
+    domain && filterWords.atDomain(domain),
+    field && answer && filterWords.answered(question ?? field, answer),
+    from && filterWords.fromDay(dayName(from)),
+    to && filterWords.toDay(dayName(to)),
+  ];
+  return parts.filter(Boolean).join(', ');
 }

@@ -7,7 +7,6 @@ import { CallError } from '#desk/web/ask.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
-import { secondsLeft } from '#desk/web/sign-in/countdown.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
@@ -263,3 +262,6 @@ function useSecondsLeft(until: number): number {
   }, []);
   return secondsLeft(until, now);
 }
+
+/** Whole seconds until a time, never below 0. Both in milliseconds since 1970. */
+const secondsLeft = (until: number, now: number): number => Math.max(0, Math.ceil((until - now) / 1000));

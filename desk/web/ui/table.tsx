@@ -1,8 +1,7 @@
 // A table by TanStack: columns that can be left out; on a phone a list of blocks with the same cells and their headings.
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
-import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode, useSyncExternalStore } from 'react';
 
-import { useIsNarrow } from '#desk/web/ui/use-is-narrow.ts';
 import styles from '#desk/web/ui/table.module.css';
 
 export type Column<Row> = {
@@ -175,3 +174,12 @@ function Scroller({ label, children }: { readonly label: string; readonly childr
     </div>
   );
 }
+
+const narrow = matchMedia('(max-width: 47.99rem)');
+
+function subscribe(listener: () => void): () => void {
+  narrow.addEventListener('change', listener);
+  return () => narrow.removeEventListener('change', listener);
+}
+
+const useIsNarrow = (): boolean => useSyncExternalStore(subscribe, () => narrow.matches);

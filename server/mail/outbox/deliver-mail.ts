@@ -1,5 +1,6 @@
 // Sends one mail that this process has leased, and notes the result in its row: sent, dropped, failed for good, or due again
 // later. It does not choose the mail; mail-worker.ts does.
+import { backOffMs } from '#server/platform/queue-worker.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,7 +13,6 @@ import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.t
 import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
-import { mailRetryMs } from '#server/mail/outbox/mail-retries.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /** Shorter than a lease, so that no other process takes up a mail that is still being sent. */
@@ -147,3 +147,9 @@ async function withinTime<Result>(
     cutOff.removeEventListener('abort', end);
   }
 }
+
+/** Waits before the second try, the third and so on; the last one repeats. A code lives for minutes, so they stay short. */
+const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
+
+/** How long to wait before the next try, in milliseconds. @param attempts tries made so far */
+const mailRetryMs = (attempts: number, random: () => number): number => backOffMs(WAITS_MS, attempts, random);

@@ -1,5 +1,5 @@
 // Decides which mail of the outbox this process sends next, and when. The request path wakes it and never waits for SMTP.
-// deliver-mail.ts sends one mail, mail-retries.ts says when it is tried again, connection-shares.ts keeps connections for others.
+// deliver-mail.ts sends one mail and says when it is tried again, connection-shares.ts keeps connections for others.
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { FirstLease, Lane } from '#server/db/tables/outbox.ts';
 import {
