@@ -17,14 +17,13 @@ const SIGNED = [
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** Makes the signer of our mail (RFC 6376). Throws the system's error when the key cannot be read. */
-export const createSigner = ({ domainName, keySelector, privateKeyFile }: DkimConfig): DKIM =>
-  new DKIM({
-    domainName,
-    keySelector,
-    privateKey: readFileSync(privateKeyFile, 'utf8'),
-    headerFieldNames: SIGNED,
-  });
+/** How our mail is signed (RFC 6376). Throws the system's error when the key cannot be read. */
+export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimConfig) => ({
+  domainName,
+  keySelector,
+  privateKey: readFileSync(privateKeyFile, 'utf8'),
+  headerFieldNames: SIGNED,
+});
 
 const SAMPLE = 'From: sample@example.com\r\n\r\nSample\r\n';
 
@@ -47,7 +46,7 @@ export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   if (key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) < DKIM_MIN_BITS) {
     return `${file} must hold an RSA key of ${DKIM_MIN_BITS} bits or more. ${advice}`;
   }
-  const signed = await text(createSigner(dkim).sign(SAMPLE));
+  const signed = await text(new DKIM(dkimOptions(dkim)).sign(SAMPLE));
   return signed.includes('DKIM-Signature:') ? null : `${file} does not sign. ${advice}`;
 }
 

@@ -17,9 +17,7 @@ const INSTALL = 'Run "npm ci" in the folder of the project.';
 const LARGE_PACKAGES = [
   'kysely',
   'micromark',
-  'nodemailer/lib/dkim',
-  'nodemailer/lib/mime-node',
-  'nodemailer/lib/smtp-pool',
+  'nodemailer',
   'pg',
   'pino',
   'prom-client',
