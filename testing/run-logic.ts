@@ -40,8 +40,9 @@ const AT_ONCE = 4;
 const TIMEOUT_MS = 180_000;
 
 const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts');
-const gone = LONGEST.filter((file) => !all.includes(file));
-if (gone.length > 0) throw new Error(`There is no ${gone.join(', ')} (testing/run-logic.ts).`);
+const gone = [...LONGEST, ...ON_POSTGRES].filter((file) => !all.includes(file));
+if (gone.length > 0)
+  throw new Error(`There is no ${gone.join(', ')} (testing/run-logic.ts, testing/on-postgres.ts).`);
 const isMatrix = process.argv.includes('--matrix');
 const named = process.argv.slice(2).filter((word) => word !== '--matrix');
 const files = named.length > 0 ? named : [...new Set([...LONGEST, ...all])];
