@@ -10,7 +10,7 @@ import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 
-import { COLUMNS } from '#server/db/personal-columns.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -233,7 +233,7 @@ describe('the desk', () => {
         source: string;
         target: string;
       }[];
-      assert.equal(tables.length, Object.keys(COLUMNS).length, 'every table that there is');
+      assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');
       for (const { table, source, target } of tables) assert.equal(source, target, table);
       const rows = Object.fromEntries(tables.map(({ table, rows: count }) => [table, count]));
       assert.deepEqual(
@@ -279,7 +279,7 @@ describe('the desk', () => {
       const moved = await move('file:./back.db', '--json');
       assert.equal(moved.code, 0, moved.notes);
       const tables = JSON.parse(moved.out) as { table: string; source: string; target: string }[];
-      assert.equal(tables.length, Object.keys(COLUMNS).length, 'every table that there is');
+      assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');
       for (const { table, source, target } of tables) assert.equal(source, target, table);
       assert.match(moved.notes, /Set DATABASE_URL to file:\.\/back\.db/);
       assert.deepEqual(

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
-import { COLUMNS } from '#server/db/personal-columns.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 it('docs/architecture.md says of every table what a row is, and names no other', () => {
   const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'architecture.md'), 'utf8');
   const [, data = ''] = document.split('\n## The data\n');
   const named = Array.from(data.matchAll(/^\| `(\w+)` +\|/gm), ([, table]) => table);
-  assert.deepEqual(named.toSorted(), Object.keys(COLUMNS).toSorted());
+  assert.deepEqual(named.toSorted(), TABLE_NAMES.toSorted());
 });

@@ -6,8 +6,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { COLUMNS } from '#server/db/personal-columns.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { Lead } from '#shared/lead.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
@@ -161,7 +160,7 @@ for (const engine of ENGINES) {
             await server.advance(120);
             for (const email of [EMAIL, 'eve@example.com', 'gus@example.com'])
               await run('erase', email, '--yes');
-            for (const table of Object.keys(COLUMNS) as (keyof Schema)[]) {
+            for (const table of TABLE_NAMES) {
               const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
               for (const name of NAMES)
                 // In a column that holds JSON, the quote is escaped.

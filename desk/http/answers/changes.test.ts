@@ -6,8 +6,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { PROOF_PATH } from '#desk/calls/people.ts';
-import { COLUMNS } from '#server/db/personal-columns.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
@@ -47,7 +46,7 @@ const withDesk = (
 /** Every row that names an address, of every table. */
 async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
   const found: string[] = [];
-  for (const table of Object.keys(COLUMNS) as (keyof Schema)[])
+  for (const table of TABLE_NAMES)
     for (const row of await db.selectFrom(table).selectAll().execute())
       if (JSON.stringify(row).toLowerCase().includes(text)) found.push(table);
   return found;

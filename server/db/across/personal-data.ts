@@ -1,6 +1,7 @@
 // What is known about an e-mail address: listed, and erased everywhere in one transaction.
-import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 
+import { TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -9,29 +10,11 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** The tables whose rows are about an e-mail address, those that refer to others first. */
-const ABOUT_AN_ADDRESS = [
-  'consent_chain',
-  'suppressions',
-  'withdrawals',
-  'suppression_removals',
-  'exported_leads',
-  'corrections',
-  'webhook_events',
-  'consent_receipts',
-  'leads',
-  'imported_corrections',
-  'imported_leads',
-  'submissions',
-  'outbox',
-  'codes',
-  'challenges',
-  'desk_sign_ins',
-  'desk_sessions',
-  'desk_passkeys',
-  'desk_log',
-] as const satisfies readonly (keyof Schema)[];
-type AboutAnAddress = (typeof ABOUT_AN_ADDRESS)[number];
+type Tables = typeof TABLES;
+/** A table whose rows are about an e-mail address. */
+type AboutAnAddress = {
+  [Table in keyof Tables]: Tables[Table] extends { isAbout: unknown } ? Table : never;
+}[keyof Tables];
 
 /** What a desk user's account consists of: it is no part of the lead with the same e-mail address. */
 type OfDeskUsers = 'desk_sign_ins' | 'desk_sessions' | 'desk_passkeys';
@@ -41,81 +24,19 @@ export type ErasedRows = Readonly<Record<Exclude<AboutAnAddress, OfDeskUsers>, n
 /** All rows about an address, by table. */
 export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
 
-/** Which rows of a table are about an address. */
-const isAbout = (table: AboutAnAddress, email: string) => {
-  switch (table) {
-    case 'consent_chain':
-      return sql<boolean>`row_id in (
-        select r.id from consent_receipts r join leads l on l.id = r.lead_id where l.email = ${email}
-        union all select w.id from withdrawals w join leads l on l.id = w.lead_id where l.email = ${email}
-        union all select x.id from suppression_removals x join leads l on l.id = x.lead_id where l.email = ${email}
-      )`;
-    case 'exported_leads':
-    case 'corrections':
-    case 'withdrawals':
-    case 'suppression_removals':
-    case 'webhook_events':
-    case 'consent_receipts':
-      return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
-    case 'imported_corrections':
-      return sql<boolean>`imported_id in (select id from imported_leads where email = ${email})`;
-    case 'outbox':
-      // Mail goes to the address as it was typed, its domain in ASCII.
-      // Each half has an index; with "or" between them, PostgreSQL would look at every mail.
-      return sql<boolean>`id in (
-        select id from outbox where lower(recipient) = ${email}
-        union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
-      )`;
-    case 'challenges':
-      // The same address as its submissions; they have an index.
-      return sql<boolean>`id in (select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email})`;
-    case 'leads':
-    case 'imported_leads':
-    case 'suppressions':
-    case 'submissions':
-    case 'codes':
-    case 'desk_sign_ins':
-    case 'desk_sessions':
-    case 'desk_passkeys':
-      return sql<boolean>`email = ${email}`;
-    case 'desk_log':
-      return sql<boolean>`(about = ${email} or who = ${email})`;
-  }
-};
+/** Which rows of a table are about an e-mail address. */
+const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
 /**
- * Lists what is known about an address. Limits are not listed: they know pseudonyms and networks, for two days at most.
+ * Lists what is known about an e-mail address. Limits are not listed: they know pseudonyms and networks, for two days at most.
  * @param typedEmail in any case of letters
  */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
   const email = normaliseEmail(typedEmail);
-  const rowsOf = <Table extends AboutAnAddress>(table: Table) =>
-    (db as unknown as Kysely<Record<Table, Schema[Table]>>)
-      .selectFrom(table as never)
-      .selectAll()
-      .where(isAbout(table, email))
-      .execute() as Promise<Selectable<Schema[Table]>[]>;
-  return {
-    consent_chain: await rowsOf('consent_chain'),
-    suppressions: await rowsOf('suppressions'),
-    withdrawals: await rowsOf('withdrawals'),
-    suppression_removals: await rowsOf('suppression_removals'),
-    exported_leads: await rowsOf('exported_leads'),
-    corrections: await rowsOf('corrections'),
-    webhook_events: await rowsOf('webhook_events'),
-    consent_receipts: await rowsOf('consent_receipts'),
-    leads: await rowsOf('leads'),
-    imported_corrections: await rowsOf('imported_corrections'),
-    imported_leads: await rowsOf('imported_leads'),
-    submissions: await rowsOf('submissions'),
-    outbox: await rowsOf('outbox'),
-    codes: await rowsOf('codes'),
-    challenges: await rowsOf('challenges'),
-    desk_sign_ins: await rowsOf('desk_sign_ins'),
-    desk_sessions: await rowsOf('desk_sessions'),
-    desk_passkeys: await rowsOf('desk_passkeys'),
-    desk_log: await rowsOf('desk_log'),
-  };
+  const listed: Partial<Record<keyof Schema, readonly unknown[]>> = {};
+  for (const table of TABLE_NAMES.filter((name): name is AboutAnAddress => 'isAbout' in TABLES[name]))
+    listed[table] = await db.selectFrom(table).selectAll().where(isAbout(table, email)).execute();
+  return listed as PersonalData;
 }
 
 /** The browser of an erased challenge: no cookie names it. */
@@ -186,20 +107,7 @@ export async function erasePersonalData(
   return erased;
 }
 
-async function deleteRows(
-  tx: Db,
-  table:
-    | 'exported_leads'
-    | 'corrections'
-    | 'withdrawals'
-    | 'suppression_removals'
-    | 'consent_receipts'
-    | 'outbox'
-    | 'submissions'
-    | 'imported_corrections'
-    | 'imported_leads',
-  email: string,
-): Promise<number> {
+async function deleteRows(tx: Db, table: AboutAnAddress, email: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom(table)
     .where(isAbout(table, email))

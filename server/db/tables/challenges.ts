@@ -2,7 +2,7 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/personal-columns.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;

@@ -11,7 +11,7 @@ import {
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { columnsOf } from '#server/db/personal-columns.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 export type Code = Selectable<Schema['codes']>;

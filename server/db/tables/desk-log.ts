@@ -4,7 +4,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import { columnsOf } from '#server/db/personal-columns.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/personal-columns.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 export type DeskSession = Selectable<Schema['desk_sessions']>;

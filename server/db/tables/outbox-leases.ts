@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/personal-columns.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
 import type { OutboxState } from '#server/db/schema.ts';
 import { isQueued, type OutboxRow } from '#server/db/tables/outbox.ts';
 

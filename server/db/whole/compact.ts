@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isWriteFailure } from '#server/db/whole/backup.ts';
 import { emptyLogOf, openDatabase, type Db } from '#server/db/engine/connect.ts';
-import { COLUMNS } from '#server/db/personal-columns.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { isBusy } from '#server/db/engine/outages.ts';
 
 export type Rewriting =
@@ -108,7 +108,7 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
 export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
-  const tables = Object.keys(COLUMNS);
+  const tables = TABLE_NAMES;
   const { rows } = await sql<{ bytes: string; now: string }>`
     select sum(pg_total_relation_size(name::regclass)) as bytes, clock_timestamp()::text as now
     from unnest(${tables}::text[]) as name

@@ -5,42 +5,13 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { COLUMNS } from '#server/db/personal-columns.ts';
+import { columnsOf, TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 type Table = keyof Schema;
 type Row = Readonly<Record<string, unknown>>;
 
-/** Each table after those that its rows refer to, with its primary key. */
-const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
-  ['consent_wordings', ['version']],
-  ['known_secrets', ['id']],
-  ['challenges', ['id']],
-  ['submissions', ['id']],
-  ['codes', ['id']],
-  ['outbox', ['id']],
-  ['leads', ['id']],
-  ['consent_receipts', ['id']],
-  ['consent_chain', ['position']],
-  ['consent_chain_head', ['id']],
-  ['exported_leads', ['lead_id', 'export_name']],
-  ['corrections', ['id']],
-  ['imported_leads', ['id']],
-  ['imported_corrections', ['id']],
-  ['mail_domains', ['domain']],
-  ['suppressions', ['address_key', 'reason']],
-  ['withdrawals', ['id']],
-  ['suppression_removals', ['id']],
-  ['webhook_events', ['id']],
-  ['limit_windows', ['key']],
-  ['funnel_counts', ['day', 'step', 'source']],
-  ['variant_counts', ['day', 'step', 'variant']],
-  ['desk_sign_ins', ['id']],
-  ['desk_sessions', ['id']],
-  ['desk_passkeys', ['id']],
-  ['desk_log', ['id']],
-];
 const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
   'consent_wordings',
   'known_secrets',
@@ -62,7 +33,7 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
     select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
   `.execute(db);
   const names = rows.map(({ name }) => name);
-  return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in COLUMNS);
+  return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in TABLES);
 }
 
 /** How many clients besides this one are connected to a PostgreSQL: the page, a pooler, or a person. To be asked on a first connection. */
@@ -78,7 +49,7 @@ export async function otherConnections(db: Db): Promise<number> {
 /** The tables of which the target has rows. What a first start writes does not count. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
-  for (const [table] of TABLES) {
+  for (const table of TABLE_NAMES) {
     if (WRITTEN_BY_A_START.has(table)) continue;
     const row = await anyTable(db)
       .selectFrom(table)
@@ -109,18 +80,18 @@ export async function moveRows(
   const all: Moved[] = [];
   await target.db.transaction().execute(async (tx) => {
     // What a first start wrote is in the source as well.
-    for (const [table] of TABLES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
-    for (const [table, key] of TABLES) {
+    for (const table of TABLE_NAMES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
+    for (const table of TABLE_NAMES) {
       const written = createChecksum(table);
       let rows = 0;
-      for await (const page of pagesOf(source.db, table, key)) {
+      for await (const page of pagesOf(source.db, table)) {
         await anyTable(tx).insertInto(table).values(page).execute();
         rows += page.length;
         for (const row of page) written.add(row);
         onRows(table, rows);
       }
       const read = createChecksum(table);
-      for await (const page of pagesOf(tx, table, key)) for (const row of page) read.add(row);
+      for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
       // An index whose language has changed under PostgreSQL hides rows: those that were not read have no checksum.
       if (moved.source !== moved.target || rows !== (await countRows(source.db, table)))
@@ -144,12 +115,12 @@ async function countRows(db: Db, table: Table): Promise<number> {
   return Number(count);
 }
 
-function pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGenerator<readonly Row[]> {
-  const columns = Object.keys(COLUMNS[table]);
+function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
+  const { key }: { readonly key: readonly string[] } = TABLES[table];
   // In the order of its index, which differs with the language that PostgreSQL was set up for: in any other, each page would sort all rows.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
-    let query = anyTable(db).selectFrom(table).select(columns).limit(PAGE_SIZE);
+    let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);
     for (const column of inOrder) query = query.orderBy(column);
     if (last !== null) {
       const values = key.map((column) => sql`${last[column]}`);
@@ -162,7 +133,7 @@ function pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGenerator<r
 
 /** A checksum of the rows of a table, in whatever order they come: the sum of their hashes. */
 function createChecksum(table: Table) {
-  const columns = Object.keys(COLUMNS[table]);
+  const columns: readonly string[] = columnsOf(table);
   let sum = 0n;
   return {
     add: (row: Row): void => {

@@ -1,0 +1,372 @@
+// Every table, described once: its key, which rows are about an e-mail address, and which columns are personal. What lists, erases or moves
+// rows goes by it. A test compares it with a migrated database.
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Schema } from '#server/db/schema.ts';
+
+/**
+ * `personal`: says something about a person. `key`: ties rows to each other, and so to a person. `not`: says nothing about anyone
+ * once the personal columns are gone.
+ */
+type Kind = 'personal' | 'key' | 'not';
+
+type Description<Table extends keyof Schema> = {
+  /** The columns of the primary key. */
+  readonly key: readonly (keyof Schema[Table] & string)[];
+  /** Whether a row is about an e-mail address, as it is stored. Missing: none is. */
+  readonly isAbout?: (email: string) => RawBuilder<boolean>;
+  readonly columns: Readonly<Record<keyof Schema[Table], Kind>>;
+};
+
+const hasEmail = (email: string) => sql<boolean>`email = ${email}`;
+const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from leads where email = ${email})`;
+
+/**
+ * Each table after those that its rows refer to. A new one, or a new column, is entered here; across/personal-data.ts erases its rows,
+ * across/expiry.ts deletes them in time.
+ */
+export const TABLES = {
+  consent_wordings: {
+    key: ['version'],
+    columns: { version: 'key', text: 'not', first_used_at: 'not' },
+  },
+  known_secrets: {
+    key: ['id'],
+    columns: { id: 'not', first_used_at: 'not' },
+  },
+  challenges: {
+    key: ['id'],
+    // The same e-mail address as its submissions; they have an index.
+    isAbout: (email) => sql<boolean>`id in (
+      select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email}
+    )`,
+    columns: {
+      id: 'key',
+      browser_id: 'personal',
+      email: 'personal',
+      codes_sent: 'not',
+      wrong_tries: 'not',
+      created_at: 'not',
+      expires_at: 'not',
+      verified_at: 'not',
+    },
+  },
+  submissions: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      challenge_id: 'key',
+      name: 'personal',
+      company: 'personal',
+      answers: 'personal',
+      email_typed: 'personal',
+      email: 'personal',
+      consent_version: 'not',
+      client_address: 'personal',
+      user_agent: 'personal',
+      attribution: 'personal',
+      flags: 'personal',
+      // A page, which half of all visitors were given.
+      variant: 'not',
+      created_at: 'not',
+    },
+  },
+  codes: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      challenge_id: 'key',
+      email: 'personal',
+      client_address: 'personal',
+      secret_id: 'not',
+      created_at: 'not',
+      expires_at: 'not',
+      used_at: 'not',
+    },
+  },
+  outbox: {
+    key: ['id'],
+    // Mail goes to the e-mail address as it was typed, its domain in ASCII. Each half has an index; with "or" between them, PostgreSQL
+    // would look at every mail.
+    isAbout: (email) => sql<boolean>`id in (
+      select id from outbox where lower(recipient) = ${email}
+      union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
+    )`,
+    columns: {
+      id: 'key',
+      kind: 'not',
+      payload: 'personal',
+      code_id: 'key',
+      recipient: 'personal',
+      state: 'not',
+      attempts: 'not',
+      network: 'personal',
+      recipient_domain: 'personal',
+      due_at: 'not',
+      turn_at: 'not',
+      leased_until: 'not',
+      lease_id: 'not',
+      created_at: 'not',
+      finished_at: 'not',
+      // Mail servers often repeat the address.
+      reply: 'personal',
+      error_class: 'not',
+    },
+  },
+  leads: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      email: 'personal',
+      name: 'personal',
+      company: 'personal',
+      answers: 'personal',
+      first_verified_at: 'not',
+      last_verified_at: 'not',
+      attribution: 'personal',
+      flags: 'personal',
+      variant: 'not',
+      first_read_at: 'not',
+    },
+  },
+  consent_receipts: {
+    key: ['id'],
+    isAbout: isOfLead,
+    columns: {
+      id: 'key',
+      lead_id: 'key',
+      submission_id: 'key',
+      consent_version: 'not',
+      given_at: 'not',
+      verified_at: 'not',
+      client_address: 'personal',
+      verified_from_address: 'personal',
+      user_agent: 'personal',
+      same_browser: 'not',
+    },
+  },
+  withdrawals: {
+    key: ['id'],
+    isAbout: isOfLead,
+    columns: {
+      id: 'key',
+      lead_id: 'key',
+      way: 'not',
+      withdrawn_at: 'not',
+      client_address: 'personal',
+      user_agent: 'personal',
+    },
+  },
+  suppression_removals: {
+    key: ['id'],
+    isAbout: isOfLead,
+    columns: {
+      id: 'key',
+      lead_id: 'key',
+      reasons: 'not',
+      // The operator may name the person.
+      note: 'personal',
+      removed_at: 'not',
+    },
+  },
+  consent_chain: {
+    key: ['position'],
+    isAbout: (email) => sql<boolean>`row_id in (
+      select r.id from consent_receipts r join leads l on l.id = r.lead_id where l.email = ${email}
+      union all select w.id from withdrawals w join leads l on l.id = w.lead_id where l.email = ${email}
+      union all select x.id from suppression_removals x join leads l on l.id = x.lead_id where l.email = ${email}
+    )`,
+    columns: {
+      position: 'not',
+      kind: 'not',
+      row_id: 'key',
+      content: 'personal',
+      salt: 'not',
+      content_hash: 'not',
+      previous: 'not',
+      hash: 'not',
+      sealed_at: 'not',
+    },
+  },
+  consent_chain_head: {
+    key: ['id'],
+    columns: { id: 'not', position: 'not', hash: 'not', signature: 'not', signed_at: 'not' },
+  },
+  exported_leads: {
+    key: ['lead_id', 'export_name'],
+    isAbout: isOfLead,
+    columns: { lead_id: 'key', export_name: 'not', exported_at: 'not' },
+  },
+  corrections: {
+    key: ['id'],
+    isAbout: isOfLead,
+    columns: {
+      id: 'key',
+      lead_id: 'key',
+      name_before: 'personal',
+      company_before: 'personal',
+      answers_before: 'personal',
+      name: 'personal',
+      company: 'personal',
+      answers: 'personal',
+      corrected_at: 'not',
+    },
+  },
+  imported_leads: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      email: 'personal',
+      name: 'personal',
+      company: 'personal',
+      answers: 'personal',
+      consent_source: 'personal',
+      consent_given_at: 'not',
+      file_name: 'personal',
+      imported_at: 'not',
+    },
+  },
+  imported_corrections: {
+    key: ['id'],
+    isAbout: (email) => sql<boolean>`imported_id in (select id from imported_leads where email = ${email})`,
+    columns: {
+      id: 'key',
+      imported_id: 'key',
+      name_before: 'personal',
+      company_before: 'personal',
+      answers_before: 'personal',
+      name: 'personal',
+      company: 'personal',
+      answers: 'personal',
+      corrected_at: 'not',
+    },
+  },
+  // Some domains have one mailbox.
+  mail_domains: {
+    key: ['domain'],
+    columns: { domain: 'personal', platform: 'not', mx_host: 'personal', looked_up_at: 'not' },
+  },
+  suppressions: {
+    key: ['address_key', 'reason'],
+    isAbout: hasEmail,
+    columns: {
+      // With the secret, this answers whether a known address is on the list, and no more.
+      address_key: 'not',
+      reason: 'not',
+      email: 'personal',
+      // Mail servers often repeat the address.
+      note: 'personal',
+      created_at: 'not',
+    },
+  },
+  webhook_events: {
+    key: ['id'],
+    isAbout: isOfLead,
+    columns: {
+      id: 'key',
+      type: 'not',
+      lead_id: 'key',
+      endpoint: 'not',
+      position: 'not',
+      payload: 'personal',
+      state: 'not',
+      attempts: 'not',
+      due_at: 'not',
+      leased_until: 'not',
+      lease_id: 'not',
+      created_at: 'not',
+      queued_at: 'not',
+      finished_at: 'not',
+      answer: 'not',
+    },
+  },
+  limit_windows: {
+    key: ['key'],
+    columns: {
+      // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
+      key: 'personal',
+      started_at: 'not',
+      ends_at: 'not',
+      count: 'not',
+    },
+  },
+  // A source is a word or a host, never an address (server/attribution/source.ts).
+  funnel_counts: {
+    key: ['day', 'step', 'source'],
+    columns: { day: 'not', step: 'not', source: 'not', count: 'not' },
+  },
+  variant_counts: {
+    key: ['day', 'step', 'variant'],
+    columns: { day: 'not', step: 'not', variant: 'not', count: 'not' },
+  },
+  desk_sign_ins: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      browser_id: 'personal',
+      // Until the code expires.
+      address_key: 'personal',
+      email: 'personal',
+      secret_id: 'not',
+      wrong_tries: 'not',
+      created_at: 'not',
+      expires_at: 'not',
+      mailed_at: 'not',
+      used_at: 'not',
+    },
+  },
+  desk_sessions: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      token_hash: 'key',
+      email: 'personal',
+      begun_at: 'not',
+      ends_at: 'not',
+      client_address: 'personal',
+      browser: 'personal',
+    },
+  },
+  desk_passkeys: {
+    key: ['id'],
+    isAbout: hasEmail,
+    columns: {
+      id: 'key',
+      email: 'personal',
+      name: 'personal',
+      public_key: 'personal',
+      counter: 'not',
+      created_at: 'not',
+      used_at: 'not',
+    },
+  },
+  desk_log: {
+    key: ['id'],
+    isAbout: (email) => sql<boolean>`(about = ${email} or who = ${email})`,
+    columns: {
+      id: 'key',
+      at: 'not',
+      who: 'personal',
+      deed: 'not',
+      about: 'personal',
+      details: 'not',
+      client_address: 'personal',
+    },
+  },
+} as const satisfies { readonly [Table in keyof Schema]: Description<Table> };
+
+/** Names of all tables, each after those that its rows refer to. */
+export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
+
+/**
+ * Names every column of a table. Statements name them, because one with `select *` that PostgreSQL has prepared fails as soon as a
+ * migration adds a column (docs/decisions/0018-asked-once.md).
+ */
+export const columnsOf = <Table extends keyof Schema>(table: Table): readonly (keyof Schema[Table])[] =>
+  Object.keys(TABLES[table].columns) as (keyof Schema[Table])[];
