@@ -2,6 +2,7 @@
 // like the specification.
 import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
 
+import { API, CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
@@ -10,6 +11,12 @@ export { expect };
 export type Visitor = {
   readonly page: Page;
   readonly email: string;
+  /** Begins at the form, which Back leaves for the landing page. */
+  readonly startAtForm: () => Promise<void>;
+  /** Begins at the code screen, as a reload would; Back leads to the form, and again to the landing page. */
+  readonly startAtCode: (changes?: { readonly email?: string }) => Promise<void>;
+  /** Begins in the article, with a session. */
+  readonly startAtArticle: () => Promise<void>;
   /** From the landing page to the form. */
   readonly openForm: () => Promise<void>;
   readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
@@ -34,9 +41,42 @@ export function createVisitor(page: Page, site: Site): Visitor {
   visitors += 1;
   const email = `visitor-${process.pid}-${visitors}@example.com`;
   const boxes = page.getByRole('group', { name: '6-digit code' }).getByRole('textbox');
+  const post = async (url: string, data: object): Promise<unknown> => {
+    const answer = await page.context().request.post(site.url + url, { data });
+    expect(answer.ok(), await answer.text()).toBe(true);
+    return answer.json();
+  };
+  const requestCode = async (address: string) => {
+    const lead = { name: 'Ada Lovelace', company: 'Analytical Engines', email: address, consent: true };
+    return CodeRequested.parse(await post(API.leads, lead));
+  };
   const visitor: Visitor = {
     page,
     email,
+    startAtForm: async () => {
+      await page.goto(`${site.url}/`);
+      await visitor.openForm();
+    },
+    startAtCode: async ({ email: address = email } = {}) => {
+      const { challengeId } = await requestCode(address);
+      await page.goto(site.url + API.live);
+      await page.evaluate(
+        ([id, url]) => {
+          history.replaceState({ stage: 'landing' }, '', url);
+          history.pushState({ stage: 'form' }, '');
+          history.pushState({ stage: 'verification', challengeId: id }, '');
+        },
+        [challengeId, `${site.url}/`] as const,
+      );
+      await page.reload();
+      await expect(visitor.box(1)).toBeVisible();
+    },
+    startAtArticle: async () => {
+      await requestCode(email);
+      await post(API.verify, { email, code: await visitor.mailedCode() });
+      await page.goto(`${site.url}/#guide`);
+      await expect(page.getByRole('article')).toBeVisible();
+    },
     openForm: async () => {
       await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
       await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
