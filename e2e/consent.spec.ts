@@ -66,8 +66,7 @@ test('the receipt of a visitor holds the sentence that stood beside the box', as
   visitor,
   site,
 }) => {
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   const shown = await page
     .getByRole('checkbox')
     .evaluate((box: HTMLInputElement) => box.labels?.[0]?.innerText);
@@ -75,8 +74,7 @@ test('the receipt of a visitor holds the sentence that stood beside the box', as
   await visitor.fillForm();
   await visitor.sendForm();
   expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(consentVersion(shown ?? ''));
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
   expect(await receiptsOf(site, visitor.email)).toEqual([shown]);
 });
 
@@ -110,8 +108,7 @@ test('a tab from before the words changed is asked to reload, loses nothing, and
   await expect(page.getByText('You must agree to receive emails')).toBeVisible();
   await page.getByLabel(TODAY.text).check();
   await visitor.sendForm();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
   expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
 });
 
@@ -133,8 +130,7 @@ test('a resend from a newer page still speaks of the words that were agreed to',
   await page.getByRole('button', { name: 'Resend Code' }).click();
   expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(old.version);
   await expect(visitor.toast).toContainText('Success!');
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
   expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
 });
 
@@ -144,8 +140,7 @@ test('what was typed survives a reload in this tab alone, and goes once it was u
   context,
   site,
 }) => {
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await page.reload();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
@@ -166,14 +161,13 @@ test('what was typed survives a reload in this tab alone, and goes once it was u
   expect(await kept()).toContain(visitor.email);
   await page.getByRole('checkbox').check();
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await page.reload();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await expect(page.getByRole('checkbox')).not.toBeChecked();
   await page.goBack();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
   expect(await kept()).toBe('[[],[]]');
 
   // The page itself remembers until Back, and what is changed there is kept again; Back clears both.

@@ -58,13 +58,10 @@ test('Tab leads to everything on every stage, shows where it is, and leads out a
   await expectAllReached('form');
   await visitor.fillForm();
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  await page.getByRole('button', { name: 'Close notification' }).click();
-  await expect(visitor.toast).toHaveCount(0);
+  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.closeToast();
   await expectAllReached('code screen');
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  await page.getByRole('button', { name: 'Close notification' }).click();
-  await expect(visitor.toast).toHaveCount(0);
+  await visitor.openArticle();
+  await visitor.closeToast();
   await expectAllReached('article');
 });

@@ -1,17 +1,15 @@
-import { expect, test } from './fixtures.ts';
+import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
 test('the second file is asked for once the page wakes up, and not before', async ({ page }) => {
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().includes('/assets/')) asked.push(request.url().replace(/.*\/(\w+)-.*/, '$1'));
-  });
+  const requests = requestsTo(page, '/assets/');
+  const asked = () => requests.map((request) => request.url().replace(/.*\/(\w+)-.*/, '$1'));
   await page.goto('/');
   await page.waitForLoadState('networkidle');
-  expect(asked).toEqual(['app']);
+  expect(asked()).toEqual(['app']);
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-  await expect.poll(() => asked).toEqual(['app', 'second']);
+  await expect.poll(asked).toEqual(['app', 'second']);
 });
 
 test('where the second file cannot be had, an accepted form says so and leads to the code screen', async ({
@@ -21,8 +19,7 @@ test('where the second file cannot be had, an accepted form says so and leads to
 }) => {
   expectedComplaints.push(/assets\/second-/);
   await page.route(SECOND_FILE, (route) => route.abort());
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await visitor.sendForm();
   await expect(visitor.toast).toContainText('Please check your email');
@@ -34,10 +31,9 @@ test('where the second file cannot be had, an accepted form says so and leads to
   ).toBeVisible();
   await page.unroute(SECOND_FILE);
   await again.click();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });
 
 test('a first file that came at its second address has one application with the second one', async ({
@@ -46,32 +42,22 @@ test('a first file that came at its second address has one application with the 
   expectedComplaints,
 }) => {
   expectedComplaints.push(/assets\/app-/);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const asked = requestsTo(page, '/assets/second-');
   let failures = 2;
   await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
-  await page.goto('/');
-  await visitor.askForCode();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(asked.filter((url) => url.includes('/assets/second-')).length).toBe(1);
+  await visitor.startAtArticle();
+  expect(asked).toHaveLength(1);
 });
 
 test('a reloaded code screen asks for both files at once', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.askForCode();
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => (answer = resolve));
+  await visitor.startAtCode();
   // The first file does not come yet.
-  await page.route('**/assets/app-*', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const release = await hold(page, '**/assets/app-*');
   const asked = page.waitForRequest(SECOND_FILE);
   await page.reload({ waitUntil: 'commit' });
   await asked;
-  answer();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  release();
+  await expect(visitor.codeScreen).toBeVisible();
 });
 
 test('a page older than its files comes back with the newest one, at the code screen', async ({
@@ -82,14 +68,12 @@ test('a page older than its files comes back with the newest one, at the code sc
   expectedComplaints.push(/assets\/second-/);
   // As after a release whose files have replaced these.
   await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await visitor.sendForm();
   const again = page.getByRole('button', { name: 'Try again' });
   await expect(again).toBeVisible({ timeout: 15_000 });
   page.once('framenavigated', () => void page.unroute(SECOND_FILE));
   await again.click();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });

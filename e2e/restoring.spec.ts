@@ -1,10 +1,7 @@
 // A page that is loaded anew while the network fails: nothing the visitor had is lost, and there is a way on.
-import type { Page, Route } from '@playwright/test';
+import type { Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
-
-const codeScreen = (page: Page) => page.getByRole('heading', { name: 'Verify Your Email' });
-const form = (page: Page) => page.getByRole('heading', { name: 'Get Your Free Copy' });
 
 const ANSWERS = [
   null,
@@ -17,8 +14,7 @@ test('a code screen that could not be restored says so, and comes back at a pres
   visitor,
   site,
 }) => {
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const code = await visitor.mailedCode();
   for (const answer of ANSWERS) {
     let asked = 0;
@@ -29,7 +25,7 @@ test('a code screen that could not be restored says so, and comes back at a pres
     await page.reload();
     const sentence = page.getByText('Your code screen could not be brought back.');
     await expect(sentence).toBeVisible();
-    await expect(codeScreen(page)).toBeVisible();
+    await expect(visitor.codeScreen).toBeVisible();
     const tryAgain = page.getByRole('button', { name: 'Try again' });
     const before = asked;
     await tryAgain.click();
@@ -45,7 +41,7 @@ test('a code screen that could not be restored says so, and comes back at a pres
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.goBack();
   await visitor.enterCode(code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
@@ -55,8 +51,7 @@ for (const session of ['came', 'was lost as well'] as const)
     visitor,
     context,
   }) => {
-    await page.goto('/');
-    await visitor.askForCode();
+    await visitor.startAtCode();
     const code = await visitor.mailedCode();
     let hasChecked = () => {};
     const checked = new Promise<void>((resolve) => (hasChecked = resolve));
@@ -74,20 +69,18 @@ for (const session of ['came', 'was lost as well'] as const)
       await expect(page.getByText(visitor.email)).toBeVisible();
       await visitor.enterCode(code);
     } else await page.reload();
-    await expect(page.getByRole('article')).toBeVisible();
+    await expect(visitor.article).toBeVisible();
   });
 
 test('the code screen is found again with Forward after a reload of the form', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   await page.goBack();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.goForward();
   await expect(page.getByText(visitor.email)).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });
 
 test('a code screen whose code is gone begins at the form, with what the tab kept', async ({
@@ -99,10 +92,10 @@ test('a code screen whose code is gone begins at the form, with what the tab kep
   await visitor.askForCode();
   await context.clearCookies();
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
 });
 
 test('a reload on a line that stands still shows that something is to come, and then what was there', async ({
@@ -110,8 +103,7 @@ test('a reload on a line that stands still shows that something is to come, and 
   visitor,
 }) => {
   await page.clock.install();
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const held: Route[] = [];
   const hold = (route: Route) => void held.push(route);
   await page.route('**/assets/second-*', hold);
@@ -147,9 +139,7 @@ test('where storage is forbidden, a restored code screen still knows what was ty
       },
     });
   });
-  await page.goto('/');
-  await visitor.askForCode();
-  await page.reload();
+  await visitor.startAtCode();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
 });
@@ -173,7 +163,7 @@ test('the notice that the page did not load goes when it loads after all', async
   expect(failures).toBeGreaterThanOrEqual(3);
   await page.unroute('**/assets/app-*');
   await button.click();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await expect(alert).toBeHidden();
   await visitor.fillForm();
 });
@@ -185,15 +175,14 @@ test('a reload that fails once keeps the code screen for the next one; an addres
   expectedComplaints,
 }) => {
   expectedComplaints.push(/ERR_INTERNET_DISCONNECTED/);
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const devtools = await context.newCDPSession(page);
   await context.setOffline(true);
   await page.reload().catch(() => {});
   await context.setOffline(false);
   await devtools.send('Page.reload');
-  await expect(codeScreen(page)).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await page.goto('/');
   await expect(page.getByRole('button', { name: 'Get Your Free Copy', exact: true })).toBeVisible();
-  await expect(codeScreen(page)).toHaveCount(0);
+  await expect(visitor.codeScreen).toHaveCount(0);
 });

@@ -3,7 +3,7 @@
 // npm run test:screen-reader:renew
 import type { Page } from '@playwright/test';
 
-import { expect, stopClock, test, withoutArticle, type Visitor } from './fixtures.ts';
+import { answerOnce, expect, stopClock, test, withoutArticle, wrongFor, type Visitor } from './fixtures.ts';
 
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
@@ -43,7 +43,7 @@ test('a screen reader meets every stage in order, with every name and nothing tw
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
   await expectKept(visitor, 'code');
-  await visitor.enterCode(code === '000000' ? '000001' : '000000');
+  await visitor.enterCode(wrongFor(code));
   await expect(visitor.toast).toContainText('Verification Failed');
   await page.clock.runFor(2_000);
   await expect(visitor.box(1)).toBeEnabled();
@@ -51,14 +51,14 @@ test('a screen reader meets every stage in order, with every name and nothing tw
 
   await page.clock.resume();
   await withoutArticle(page);
-  await page.route('**/api/article', (route) => route.fulfill({ status: 500, body: '' }), { times: 1 });
+  await answerOnce(page, '**/api/article', { status: 500, body: '' });
   await visitor.enterCode(code);
   await expect(page.getByRole('alert')).toBeVisible();
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
   await expectKept(visitor, 'article-not-loaded');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   await expectKept(visitor, 'article');
   await page.goto('/nowhere');
   await expectKept(visitor, 'not-found');
@@ -95,8 +95,7 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   };
   await listen(page);
   await page.clock.install();
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm({ email: 'ada@gmial.com' });
   await page.getByLabel('Full Name *').focus();
   await expect.poll(said).toEqual(['Did you mean ada@gmail.com?']);
@@ -122,7 +121,7 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
     await page.getByText('Verifying code...').waitFor();
     await route.continue();
   });
-  await visitor.enterCode(code === '000000' ? '000001' : '000000');
+  await visitor.enterCode(wrongFor(code));
   await expect(visitor.toast).toContainText('Verification Failed');
   await page.clock.runFor(1_000);
   expect((await saidSince()).filter((text) => !text.startsWith('You can ask'))).toEqual([
@@ -133,7 +132,7 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   await page.clock.runFor(10_000);
 
   await visitor.enterCode(code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   // The article is there before the toast is announced, which takes two frames.
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);

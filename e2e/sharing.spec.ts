@@ -4,7 +4,9 @@ test('search engines and link previews find what they need, with the origin of t
   page,
   site,
 }) => {
-  await page.goto('/');
+  const answer = await page.goto('/');
+  expect(answer?.headers()).not.toHaveProperty('x-robots-tag');
+  await expect(page.locator('meta[name=robots]')).toHaveCount(0);
   const origin = `http://localhost:0`;
   const content = (selector: string) => page.locator(selector).getAttribute('content');
   await expect(page).toHaveTitle(/Master AI-Powered Cold Outreach/);
