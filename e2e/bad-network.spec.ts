@@ -14,8 +14,6 @@ import {
 
 const SUBMISSION_FAILED = 'Failed to submit form. Please try again.';
 const VERIFICATION_FAILED = 'Invalid code. Please try again.';
-const ERROR_PAGE = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>nginx</body>\r\n</html>';
-const PORTAL_PAGE = '<!DOCTYPE html><title>Welcome to our Wi-Fi</title><p>Please sign in.';
 
 const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again' });
 const codesIn = (calls: ReturnType<typeof requestsTo>) =>
@@ -31,12 +29,7 @@ async function settle(page: Page): Promise<void> {
   });
 }
 
-test('offline, the form says at once that it could not be sent, and nothing goes out later by itself', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
+test('offline, a form fails at once and is not sent later', async ({ page, visitor, context, site }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   const calls = requestsTo(page, '/api/leads');
@@ -52,11 +45,7 @@ test('offline, the form says at once that it could not be sent, and nothing goes
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
 });
 
-test('offline, a code is refused at once, stays in its boxes, and goes out again with one press', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('offline, code and article fail at once and wait for a press', async ({ page, visitor, context }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const calls = requestsTo(page, '/api/verify');
@@ -68,24 +57,21 @@ test('offline, a code is refused at once, stays in its boxes, and goes out again
   await settle(page);
   expect(calls).toHaveLength(1);
   await expect(visitor.codeScreen).toBeVisible();
-  await tryAgain(page).click();
-  await expect(visitor.article).toBeVisible();
-});
 
-test('an article that could not be fetched offline waits for a press', async ({ page, visitor, context }) => {
-  await visitor.startAtCode();
+  // So does an article that did not come along.
   await withoutArticle(page);
   await answerOnce(page, '**/api/article', null);
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByText('The guide could not be loaded.')).toBeVisible();
-  const calls = requestsTo(page, '/api/article');
+  await tryAgain(page).click();
+  const notLoaded = page.getByText('The guide could not be loaded.');
+  await expect(notLoaded).toBeVisible();
+  const articleCalls = requestsTo(page, '/api/article');
   await context.setOffline(true);
   await tryAgain(page).click();
-  await expect.poll(() => calls.length).toBe(1);
-  await expect(page.getByText('The guide could not be loaded.')).toBeVisible();
+  await expect.poll(() => articleCalls.length).toBe(1);
+  await expect(notLoaded).toBeVisible();
   await context.setOffline(false);
   await settle(page);
-  expect(calls).toHaveLength(1);
+  expect(articleCalls).toHaveLength(1);
   await tryAgain(page).click();
   await expect(visitor.article).toBeVisible();
 });
@@ -116,33 +102,15 @@ test('an answer to the form does not pull back a visitor who has left it', async
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('answers to a resend and to a code do not pull back a visitor who went to correct the address', async ({
-  page,
-  visitor,
-}) => {
-  await page.clock.install();
+test('a late answer to a code does not pull back who left it', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  const reference = (await page.getByText(/reference [A-Z]{3}/).textContent()) ?? '';
-  await page.clock.fastForward(60_000);
-  const releaseResend = await hold(page, '**/api/leads');
-  await page.getByRole('button', { name: 'Resend Code' }).click();
-  await page.getByRole('button', { name: 'Wrong address?' }).click();
-  await expect(visitor.form).toBeVisible();
-  await letCome(page, '**/api/leads', releaseResend);
-  await expect(visitor.form).toBeVisible();
-  await page.goBack();
-  await expect(visitor.codeScreen).toBeVisible();
-  // The answer is known all the same.
-  await expect(page.getByText(/reference [A-Z]{3}/)).toBeVisible();
-  await expect(page.getByText(reference)).toHaveCount(0);
-
-  const releaseVerify = await hold(page, '**/api/verify');
+  const release = await hold(page, '**/api/verify');
   await visitor.enterCode(code);
   await expect(page.getByText('Verifying code...')).toBeVisible();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(visitor.form).toBeVisible();
-  await letCome(page, '**/api/verify', releaseVerify);
+  await letCome(page, '**/api/verify', release);
   await expect(visitor.form).toBeVisible();
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
   // The code is used by now. A visitor who enters it again has access, and gets the article.
@@ -151,32 +119,29 @@ test('answers to a resend and to a code do not pull back a visitor who went to c
   await expect(visitor.article).toBeVisible();
 });
 
+const BUSY = 'Too many requests came from your network. Please try again in 40 seconds.';
+
 /** Answers that say nothing about the code. */
 const NOT_CHECKED = [
-  { what: 'a broken proxy', status: 502, contentType: 'text/html', body: ERROR_PAGE },
-  { what: 'a portal', status: 200, contentType: 'text/html', body: PORTAL_PAGE },
-  { what: 'a refused header', status: 400, contentType: 'text/html', body: ERROR_PAGE },
+  { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: VERIFICATION_FAILED },
   {
     what: 'a busy network',
     status: 429,
-    contentType: 'text/plain',
     headers: { 'x-error-code': 'too-many-requests', 'retry-after': '40' },
-    body: 'Too many requests came from your network. Please try again in 40 seconds.',
+    body: BUSY,
+    says: `429: ${BUSY}`,
   },
 ];
 
-test('a code that could not be checked stays, is not called wrong, and goes out with one press', async ({
-  page,
-  visitor,
-}) => {
+test('a code that could not be checked stays and is not called wrong', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  for (const { what, ...answer } of NOT_CHECKED)
+  for (const { what, says, ...answer } of NOT_CHECKED)
     await test.step(`not checked because of ${what}`, async () => {
       await page.route('**/api/verify', (route) => route.fulfill(answer), { times: 2 });
       await visitor.enterCode(code);
       await expect(visitor.toast).toContainText('Verification Failed');
-      await expect(visitor.toast).toContainText(answer.status === 429 ? answer.body : VERIFICATION_FAILED);
+      await expect(visitor.toast).toContainText(says);
       await expect(page.getByText('Your code could not be checked.')).toBeVisible();
       await expect(tryAgain(page)).toBeFocused();
       expect(await visitor.boxValues()).toBe(code);
@@ -204,10 +169,7 @@ async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
   await expect(tryAgain(visitor.page)).toBeVisible();
 }
 
-test('a code that could not be checked is called wrong if it is, typed over, or corrected by one digit', async ({
-  page,
-  visitor,
-}) => {
+test('an unchecked code is sent again, typed over or corrected', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   await leaveUnchecked(visitor, wrongFor(code));
@@ -236,30 +198,16 @@ test('a code that could not be checked is called wrong if it is, typed over, or 
   expect(codesIn(calls)).toEqual([`${code.slice(0, 3)}${slip}${code.slice(4)}`, code]);
 });
 
-test('a code whose answer was lost on the way is entered again and opens the article', async ({
-  page,
-  visitor,
-}) => {
+test('a code whose answer was lost opens the article when sent again', async ({ page, visitor, context }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const statuses: number[] = [];
   await page.route(
     '**/api/verify',
     async (route) => {
-      // Past the browser, so that it gets neither the answer nor its cookies.
-      const {
-        'content-length': _,
-        host: __,
-        connection: ___,
-        ...headers
-      } = await route.request().allHeaders();
-      const plain = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
-      const answer = await fetch(route.request().url(), {
-        method: 'POST',
-        headers: Object.fromEntries(plain),
-        body: route.request().postData(),
-      });
-      statuses.push(answer.status);
+      // The server is done, and the browser gets neither the answer nor its cookie.
+      statuses.push((await route.fetch()).status());
+      await context.clearCookies({ name: 'session' });
       await route.abort('connectionreset');
     },
     { times: 1 },
@@ -308,10 +256,7 @@ test('a call without an answer ends after half a minute and says so', async ({ p
   await expect(visitor.article).toBeVisible();
 });
 
-test('a form whose answer has no readable body leads to a code screen that survives a reload', async ({
-  page,
-  visitor,
-}) => {
+test('a code screen after an unreadable answer survives a reload', async ({ page, visitor }) => {
   await page.route('**/api/leads', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: '' });
@@ -324,25 +269,16 @@ test('a form whose answer has no readable body leads to a code screen that survi
   await visitor.openArticle();
 });
 
-for (const body of ['{"verified":true}', '', 'OK'])
-  test(`an answer to the right code that is "${body}" leads to the article as well`, async ({
-    page,
-    visitor,
-  }) => {
-    await page.route('**/api/verify', async (route) =>
-      route.fulfill({ response: await route.fetch(), body }),
-    );
-    await visitor.startAtCode();
-    await visitor.openArticle();
-    await expect(visitor.article).toContainText('The full guide goes on from here');
-    await expect(visitor.toast).toContainText('Verified!');
-  });
+test('an unreadable answer to the right code leads to the article', async ({ page, visitor }) => {
+  await page.route('**/api/verify', async (route) =>
+    route.fulfill({ response: await route.fetch(), body: 'OK' }),
+  );
+  await visitor.startAtCode();
+  await visitor.openArticle();
+  await expect(visitor.toast).toContainText('Verified!');
+});
 
-test('a link with user and password in it opens the page without them, and a code is asked for and checked', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a link with user and password opens the page without them', async ({ page, visitor, site }) => {
   await page.goto(site.url.replace('://', '://user:secret@'));
   await visitor.readArticle();
   expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);

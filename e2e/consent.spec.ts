@@ -61,11 +61,7 @@ const receiptsOf = (site: Site, email: string) =>
     return rows.map(({ text }) => text);
   });
 
-test('the receipt of a visitor holds the sentence that stood beside the box', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('the receipt holds the sentence that stood beside the box', async ({ page, visitor, site }) => {
   await visitor.startAtForm();
   const shown = await page
     .getByRole('checkbox')
@@ -78,11 +74,7 @@ test('the receipt of a visitor holds the sentence that stood beside the box', as
   expect(await receiptsOf(site, visitor.email)).toEqual([shown]);
 });
 
-test('a tab from before the words changed is asked to reload, loses nothing, and agrees to the new words', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a tab older than the words reloads and agrees to the new ones', async ({ page, visitor, site }) => {
   const old = otherWording('I agree to whatever you like.');
   await openOldTab(page, old);
   await visitor.openForm();
@@ -112,11 +104,7 @@ test('a tab from before the words changed is asked to reload, loses nothing, and
   expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
 });
 
-test('a resend from a newer page still speaks of the words that were agreed to', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a resend from a newer page names the words that were agreed to', async ({ page, visitor, site }) => {
   await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
   // As a start of the server with these words did.
@@ -134,7 +122,7 @@ test('a resend from a newer page still speaks of the words that were agreed to',
   expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
 });
 
-test('what was typed survives a reload in this tab alone, and goes once it was used', async ({
+test('typed text survives a reload in its tab, until it is used', async ({
   page,
   visitor,
   context,

@@ -1,13 +1,8 @@
 import { renderArticle } from '#server/campaign/render-article.ts';
 
-import { boxAtRest, expect, requestsTo, stopClock, test } from './fixtures.ts';
+import { boxAtRest, expect, requestsTo, test } from './fixtures.ts';
 
-test('the article is a preview with its three parts, and its prompt can be copied whole', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
+test('the article is a preview with its three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
   await visitor.startAtArticle();
   const { article } = visitor;
@@ -33,10 +28,7 @@ test('the article is a preview with its three parts, and its prompt can be copie
   expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
 });
 
-test('selection and context menu are off, but a prompt that cannot be copied is selected', async ({
-  page,
-  visitor,
-}) => {
+test('selection and context menu are off, except for a prompt to copy', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   const { article } = visitor;
   await expect(article).toHaveCSS('user-select', 'none');
@@ -66,36 +58,6 @@ test('selection and context menu are off, but a prompt that cannot be copied is 
       expect(await selection()).toMatch(/^Context: [^]*\nTarget outcome: /);
       await visitor.closeToast();
     });
-});
-
-test('a tooltip opens at once within 300 ms of another one, and after 700 ms later', async ({
-  page,
-  visitor,
-}) => {
-  await page.clock.install();
-  await visitor.startAtArticle();
-  const back = page.getByRole('button', { name: 'Back', exact: true });
-  const share = page.getByRole('banner').getByRole('button', { name: 'Share', exact: true });
-  const tooltip = page.getByRole('tooltip');
-  const rest = async () => {
-    // In steps: leaving alone closes no tooltip, as the pointer may be on its way to it.
-    await page.mouse.move(300, 400, { steps: 3 });
-    await expect(tooltip).toHaveCount(0);
-  };
-  await back.hover();
-  await expect(tooltip).toHaveText('Back to the first page');
-  await stopClock(page);
-  await rest();
-  await page.clock.runFor(299);
-  await share.hover();
-  await expect(tooltip).toHaveText('Share this guide');
-  await rest();
-  await page.clock.runFor(301);
-  await back.hover();
-  await page.clock.runFor(699);
-  await expect(tooltip).toHaveCount(0);
-  await page.clock.runFor(2);
-  await expect(tooltip).toHaveText('Back to the first page');
 });
 
 test('every element of Markdown that the documents name has a look of its own', async ({ page, visitor }) => {
@@ -203,12 +165,7 @@ test('the progress bar follows the reading from 0 to 100 percent', async ({ page
   ).toBe(1280);
 });
 
-test('sharing, at the top and at the end, copies the public link where there is no share sheet', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
+test('sharing without a share sheet copies the public link', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
   await visitor.startAtArticle();
@@ -260,10 +217,7 @@ test('a session that ended says so and leads to a new code', async ({ page, visi
   await expect(visitor.form).toBeVisible();
 });
 
-test('the article comes along with the answer to the right code, and is fetched after a reload alone', async ({
-  page,
-  visitor,
-}) => {
+test('the article comes with the answer to the code, uncovered', async ({ page, visitor }) => {
   const calls = requestsTo(page, /verify|article/);
   const paths = () => calls.map((call) => new URL(call.url()).pathname);
   await page.setViewportSize({ width: 375, height: 667 });

@@ -13,10 +13,7 @@ async function refuseCookies(page: Page): Promise<void> {
   });
 }
 
-test('a browser that refuses cookies gets a sentence that says so, and not that access has ended', async ({
-  page,
-  visitor,
-}) => {
+test('a browser that refuses cookies is told to allow them', async ({ page, visitor }) => {
   await refuseCookies(page);
   await page.goto('/');
   await visitor.askForCode();
@@ -34,11 +31,7 @@ test('a browser that refuses cookies gets a sentence that says so, and not that 
   await expect(visitor.article).toBeVisible();
 });
 
-test('a second tab whose code the first has used opens the article with the same code, but only with its session', async ({
-  visitor,
-  context,
-  site,
-}) => {
+test('a code used in another tab opens the article with its session', async ({ visitor, context, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const second = createVisitor(await context.newPage(), site);
@@ -63,11 +56,7 @@ test('a second tab whose code the first has used opens the article with the same
   await expect(second.article).toBeVisible();
 });
 
-test('a tab waits for its own code while another tab opens the article with the code of another address', async ({
-  visitor,
-  context,
-  site,
-}) => {
+test('a tab waits for its own code after another tab used another', async ({ visitor, context, site }) => {
   await visitor.startAtCode();
   const second = createVisitor(await context.newPage(), site);
   await second.startAtCode();

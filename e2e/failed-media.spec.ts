@@ -29,7 +29,7 @@ const initials = (page: Page) =>
       });
   });
 
-test('the initials stand in for a picture that fails, readable and centred in both themes', async ({
+test('initials stand in for failed pictures in both themes', async ({
   page,
   visitor,
   expectedComplaints,
@@ -59,10 +59,7 @@ test('the initials stand in for a picture that fails, readable and centred in bo
   await expectReadable('form');
 });
 
-test('a film of which no file can be played says so, and its points stay readable', async ({
-  page,
-  expectedComplaints,
-}) => {
+test('a film that cannot be played says so beside its points', async ({ page, expectedComplaints }) => {
   expectedComplaints.push(/media\/film\./);
   await page.route('**/media/film.*', (route) => route.abort());
   await page.goto('/');

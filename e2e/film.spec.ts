@@ -1,10 +1,7 @@
 // The film on the landing page: a thumbnail, a player with captions, and a button once it has ended.
 import { boxOf, expect, requestsTo, stopClock, test } from './fixtures.ts';
 
-test('the film is a thumbnail until it is played, then a player with captions that cannot be downloaded from', async ({
-  page,
-  site,
-}) => {
+test('the film is a thumbnail until it is played, then a player with captions', async ({ page, site }) => {
   const requested = requestsTo(page, /film/);
   await page.goto('/');
   const play = page.getByRole('button', { name: 'Play video' });

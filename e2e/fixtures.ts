@@ -171,6 +171,25 @@ export async function hold(page: Page, url: string): Promise<() => void> {
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
+/** Notes what the page's live regions say from its next load on: each text whenever it becomes another one. */
+export async function listen(page: Page): Promise<() => Promise<readonly string[]>> {
+  await page.addInitScript(() => {
+    const LIVE = '[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]';
+    const said: string[] = [];
+    const texts = new WeakMap<Element, string>();
+    Object.assign(globalThis, { said });
+    new MutationObserver(() => {
+      for (const region of document.querySelectorAll(LIVE)) {
+        if (!region.checkVisibility()) continue;
+        const text = (region.textContent ?? '').replace(/\s+/g, ' ').trim();
+        if (text !== '' && text !== texts.get(region)) said.push(text);
+        texts.set(region, text);
+      }
+    }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { said: readonly string[] }).said);
+}
+
 /** Stops the page's clock (installed before); from here on it moves only by `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));

@@ -4,10 +4,7 @@ import { expect, hold, openWithFonts, test, waitForFonts, withoutArticle, type V
 /** A button by its name, of the page and not of a toast. */
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
 
-test('after a failed submission button or field has the focus again, and so after its toast was closed', async ({
-  page,
-  visitor,
-}) => {
+test('a failed submission and a closed toast give the focus back', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -52,10 +49,7 @@ test('after a failed submission button or field has the focus again, and so afte
   await expect(visitor.toast).toHaveCount(0);
 });
 
-test('after "Try again" one is at the title of the article, and the next key leads to it again', async ({
-  page,
-  visitor,
-}) => {
+test('after "Try again" one is at the title of the article', async ({ page, visitor }) => {
   await withoutArticle(page);
   const calls: string[] = [];
   await page.route('**/api/article', (route) =>
@@ -81,10 +75,7 @@ test('after "Try again" one is at the title of the article, and the next key lea
   expect(calls).toHaveLength(3);
 });
 
-test('a reload of form, code screen and article begins where the stage begins, under a title of its own', async ({
-  page,
-  visitor,
-}) => {
+test('a reload begins at the start of its stage, under its own title', async ({ page, visitor }) => {
   await page.goto('/');
   const landing = await page.title();
   await visitor.openForm();
@@ -133,10 +124,7 @@ test('"Wrong address?" leads to the address, in sight, with everything kept', as
   }
 });
 
-test('Back from the form returns to the button that opened it, where the page stood', async ({
-  page,
-  visitor,
-}) => {
+test('Back from the form returns to the pressed button in its place', async ({ page, visitor }) => {
   await openWithFonts(page);
   for (const [name, width] of [
     ['Get Your Free Copy Now', 1280],
@@ -181,10 +169,7 @@ test('Back from the form returns to the button that opened it, where the page st
     });
 });
 
-test('fonts that arrive after Back do not take the button away, until the visitor moves the page', async ({
-  page,
-  visitor,
-}) => {
+test('fonts that arrive after Back do not take the button away', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 800 });
   await openWithFonts(page);
   const action = buttonOf(visitor, 'Get Your Free Copy');
@@ -217,10 +202,7 @@ test('fonts that arrive after Back do not take the button away, until the visito
   }
 });
 
-test('a browser that restores its own place late does not take the button away', async ({
-  page,
-  visitor,
-}) => {
+test('a browser that scrolls late does not take the button away', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     // As a busy machine does: some frames after the landing page is there again.
     addEventListener('popstate', () => setTimeout(() => window.scrollTo(0, 0), 150));

@@ -31,10 +31,7 @@ test('the form has the fields, defaults and labels of the specification', async 
   await expect(page.locator('meta[name=viewport]')).toHaveAttribute('content', /viewport-fit=cover/);
 });
 
-test('complaints come with the first attempt, are tied to their fields, and go when mended', async ({
-  page,
-  visitor,
-}) => {
+test('complaints come with the first attempt and go when mended', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   await visitor.startAtForm();
   const name = page.getByLabel('Full Name *');
@@ -96,10 +93,7 @@ test('the form scrolls to itself smoothly 100 ms after it appears', async ({ pag
   expect(await scrolled()).toBe('{"behavior":"smooth"}');
 });
 
-test('sending shows that it sends, and sends the fields of the specification once', async ({
-  page,
-  visitor,
-}) => {
+test('sending shows that it sends, and sends the fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   const release = await hold(page, '**/api/leads');
   await visitor.startAtForm();
@@ -117,28 +111,15 @@ test('sending shows that it sends, and sends the fields of the specification onc
 });
 
 const FALLBACK = 'Failed to submit form. Please try again.';
-const ERROR_PAGE = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>nginx</body>\r\n</html>';
-const PORTAL_PAGE = '<!DOCTYPE html><title>Welcome to our Wi-Fi</title><p>Please sign in.';
 
 /** What may come in place of a success, and what the toast says then. */
 const FAILURES = [
-  {
-    what: 'a sentence of the server',
-    status: 429,
-    body: 'Too many requests.',
-    says: '429: Too many requests.',
-  },
-  { what: 'an empty answer', status: 500, body: '', says: FALLBACK },
-  { what: "a proxy's error page", status: 502, contentType: 'text/html', body: ERROR_PAGE, says: FALLBACK },
-  { what: 'a portal that calls itself text', status: 503, body: `\n${PORTAL_PAGE}`, says: FALLBACK },
-  { what: 'a portal', status: 200, contentType: 'text/html', body: PORTAL_PAGE, says: FALLBACK },
-  { what: 'some markup', status: 502, body: '<b>busy</b>, {"a":1}', says: '502: <b>busy</b>, {"a":1}' },
+  { what: 'a sentence of the server', status: 429, body: 'Too many.', says: '429: Too many.' },
+  { what: 'nothing', status: 500, body: '', says: FALLBACK },
+  { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: FALLBACK },
 ];
 
-test('a refusal stands in a destructive toast with the words of the server, and nothing typed is lost', async ({
-  page,
-  visitor,
-}) => {
+test('a refusal stands in a destructive toast, and no text is lost', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   for (const { what, says, ...answer } of FAILURES)
@@ -199,10 +180,7 @@ test('the whole flow works by keyboard alone', async ({ page, visitor }) => {
   await expect(visitor.landing).toBeFocused();
 });
 
-test('a filled trap, as form fillers leave it, costs the browser a proof of work, and the code arrives', async ({
-  page,
-  visitor,
-}) => {
+test('a filled trap costs a proof of work, and the code arrives', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
     field.value = 'https://example.com';

@@ -10,14 +10,11 @@ async function goBetween(visitor: Visitor): Promise<void> {
   await expect(barOf(visitor)).toBeVisible();
 }
 
-for (const [width, height] of [
-  [320, 640],
-  [1280, 800],
+for (const [width, height, tag] of [
+  [320, 640, ' @layout'],
+  [1280, 800, ''],
 ] as const)
-  test(`at ${width} px the bar is there when neither call to action is, and moves nothing @layout`, async ({
-    page,
-    visitor,
-  }) => {
+  test(`at ${width} px the bar replaces both calls to action${tag}`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height });
     await page.addInitScript(() => {
       let shifted = 0;
@@ -52,10 +49,7 @@ for (const [width, height] of [
     expect((await shifted()) - before).toBeLessThan(0.001);
   });
 
-test('the bar leads to the form, and Back leads to the bar, where the page stood', async ({
-  page,
-  visitor,
-}) => {
+test('the bar leads to the form, and Back to the bar in its place', async ({ page, visitor }) => {
   await openWithFonts(page);
   await goBetween(visitor);
   const top = await page.evaluate(() => scrollY);
@@ -68,10 +62,7 @@ test('the bar leads to the form, and Back leads to the bar, where the page stood
   await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(top));
 });
 
-test('the bar comes between testimonials and closing card, stays while it has the focus, and is not printed', async ({
-  page,
-  visitor,
-}) => {
+test('the bar stays while it has the focus, and is not printed', async ({ page, visitor }) => {
   await page.goto('/');
   await goBetween(visitor);
   const isBetween = await barOf(visitor).evaluate((button) => {

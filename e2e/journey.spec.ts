@@ -47,27 +47,7 @@ for (const engine of ENGINES) {
   });
 }
 
-test('without a mail account the code is printed and kept as a file', async ({ page, site }) => {
-  const other = await startSite({ env: { SMTP_URL: '', MAIL_FROM: '' } });
-  try {
-    expect(other.output()).toContain(
-      'No SMTP_URL is set: each e-mail is written to data/mail/*.eml and its code is printed here.',
-    );
-    const visitor = createVisitor(page, site);
-    await page.goto(other.url);
-    await visitor.askForCode();
-    await expect.poll(() => /"Mail: (\d{6}) is your code/.exec(other.output())?.[1]).toBeTruthy();
-    await visitor.enterCode(/"Mail: (\d{6})/.exec(other.output())?.[1] ?? '');
-    await expect(visitor.article).toBeVisible();
-  } finally {
-    await other.close();
-  }
-});
-
-test('a lead comes out with where it came from: the first touch of the visit and the last', async ({
-  page,
-  site,
-}) => {
+test('a lead comes out with the first and the last touch of the visit', async ({ page, site }) => {
   const visitor = createVisitor(page, site);
   await page.goto(`${site.url}/?utm_source=newsletter&gclid=click-1&session=secret`);
   await visitor.openForm();

@@ -42,10 +42,7 @@ const passedBy = (page: Page) =>
       .map((element) => element.outerHTML.slice(0, 80)),
   );
 
-test('Tab leads to everything on every stage, shows where it is, and leads out again', async ({
-  page,
-  visitor,
-}) => {
+test('Tab visibly leads to everything on every stage, and out again', async ({ page, visitor }) => {
   const expectAllReached = async (stage: string) => {
     const { stops, unseen } = await tabThrough(page);
     expect(stops, stage).toBeGreaterThan(3);

@@ -29,7 +29,7 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
   );
 
 for (const width of [375, 1440])
-  test(`at ${width} px nothing moves when the text face arrives late @layout`, async ({ page, visitor }) => {
+  test(`at ${width} px nothing moves when the text face arrives late @late`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 900 });
     const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
     const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
@@ -67,7 +67,7 @@ for (const width of [375, 1440])
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
-test('beside the form nothing moves when the text face arrives late @layout', async ({ page, visitor }) => {
+test('beside the form nothing moves when the text face arrives late @late', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
   await visitor.startAtForm();
@@ -80,11 +80,7 @@ test('beside the form nothing moves when the text face arrives late @layout', as
   expect(await heights()).toEqual(before);
 });
 
-test('without the fonts the page is whole, and complains to nobody', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('without the fonts the page is whole', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/net::ERR_FAILED/);
   await page.route('**/fonts/*', (route) => route.abort());
   await page.goto('/');

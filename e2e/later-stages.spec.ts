@@ -2,21 +2,19 @@ import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
-test('the second file is asked for once the page wakes up, and not before', async ({ page }) => {
-  const requests = requestsTo(page, '/assets/');
-  const asked = () => requests.map((request) => request.url().replace(/.*\/(\w+)-.*/, '$1'));
-  await page.goto('/');
-  await page.waitForLoadState('networkidle');
-  expect(asked()).toEqual(['app']);
+test('an untouched page fetches its own files, and reports nothing', async ({ page }) => {
+  const requests = requestsTo(page, '/');
+  const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
+  await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
+  for (const request of requests)
+    expect(`${request.method()} ${request.url()}`).toMatch(/^GET http:\/\/[^/]+\/(?!api\/)/);
+  expect(files()).toEqual(['app']);
+  // The second file is asked for once the page wakes up.
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-  await expect.poll(asked).toEqual(['app', 'second']);
+  await expect.poll(files).toEqual(['app', 'second']);
 });
 
-test('where the second file cannot be had, an accepted form says so and leads to the code screen', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('an accepted form outlives a missing second file', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/second-/);
   await page.route(SECOND_FILE, (route) => route.abort());
   await visitor.startAtForm();
@@ -36,16 +34,13 @@ test('where the second file cannot be had, an accepted form says so and leads to
   await visitor.openArticle();
 });
 
-test('a first file that came at its second address has one application with the second one', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('a first file loaded late shares one second file', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
   const asked = requestsTo(page, '/assets/second-');
   let failures = 2;
   await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
-  await visitor.startAtArticle();
+  await page.goto('/');
+  await visitor.readArticle();
   expect(asked).toHaveLength(1);
 });
 
@@ -60,11 +55,7 @@ test('a reloaded code screen asks for both files at once', async ({ page, visito
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its files comes back with the newest one, at the code screen', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('a page older than its files comes back renewed', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/second-/);
   // As after a release whose files have replaced these.
   await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));

@@ -7,10 +7,7 @@ const styleOf = (visitor: Visitor, selector: string, property: string) =>
     .first()
     .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
 
-test('the article is printed as dark ink on white, with nothing around it, from either theme', async ({
-  page,
-  visitor,
-}) => {
+test('the article alone is printed, dark on white, from either theme', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await visitor.openArticle();
   for (const theme of ['light', 'dark']) {
@@ -27,10 +24,7 @@ test('the article is printed as dark ink on white, with nothing around it, from 
   }
 });
 
-test('in forced colours buttons, boxes, refused boxes, progress bar and logo are seen', async ({
-  page,
-  visitor,
-}) => {
+test('in forced colours controls, progress and logo are seen', async ({ page, visitor }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto('/');
   const expectOutlined = async (what: string) => {
@@ -58,10 +52,7 @@ test('with more contrast asked for, quiet words and borders take the ink', async
   expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
 
-test('with less motion asked for, nothing moves and the form is scrolled to at once', async ({
-  page,
-  visitor,
-}) => {
+test('with less motion asked for, the form is there at once', async ({ page, visitor }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(() => {
     const original = Reflect.get(Element.prototype, 'scrollIntoView');

@@ -36,11 +36,7 @@ async function held(page: Page): Promise<string[]> {
   return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
 }
 
-test('what is kept on the device is what docs/privacy.md names, to the last key', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('the device keeps what docs/privacy.md names, to the last key', async ({ page, visitor, site }) => {
   const seen = new Set<string>();
   const look = async () => {
     for (const one of await held(page)) seen.add(one);

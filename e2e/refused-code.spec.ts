@@ -25,10 +25,7 @@ async function startAtRefusal(visitor: Visitor): Promise<void> {
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the sentence about a refused code stays under the boxes, tied to them, until something is typed', async ({
-  page,
-  visitor,
-}) => {
+test('the sentence about a refused code stays until something is typed', async ({ page, visitor }) => {
   await page.clock.install();
   await startAtRefusal(visitor);
   const sentence = page.getByRole('main').getByText(REFUSAL);
@@ -62,10 +59,7 @@ test('the sentence about a refused code stays under the boxes, tied to them, unt
   await expect(failure).toHaveCount(0);
 });
 
-test('at 320 x 568 the toast about a refused code covers nothing, and goes with the next digit', async ({
-  page,
-  visitor,
-}) => {
+test('the toast about a refused code goes with the next digit', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
@@ -130,10 +124,7 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
   }).toPass();
 }
 
-test('at every size a toast on the form covers neither the fields nor the focus', async ({
-  page,
-  visitor,
-}) => {
+test('at no size a toast covers the fields of the form or the focus', async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtForm();
   await visitor.sendForm();
@@ -166,10 +157,7 @@ test('at every size a toast on the form covers neither the fields nor the focus'
     }
 });
 
-test('at every size a toast covers neither the boxes of the code nor the focus, and gives way to Back', async ({
-  page,
-  visitor,
-}) => {
+test('at no size a toast covers the boxes of the code or the focus', async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtCode();
   for (const [width, height] of SIZES)

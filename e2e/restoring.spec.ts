@@ -3,20 +3,12 @@ import type { Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
-const ANSWERS = [
-  null,
-  { status: 503, contentType: 'text/plain', body: 'Not now.' },
-  { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' },
-];
+const PORTAL = { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' };
 
-test('a code screen that could not be restored says so, and comes back at a press', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a code screen that was not restored comes back at a press', async ({ page, visitor, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  for (const answer of ANSWERS) {
+  for (const answer of [null, PORTAL]) {
     let asked = 0;
     await page.route('**/api/challenge**', (route) => {
       asked += 1;
@@ -83,11 +75,7 @@ test('the code screen is found again with Forward after a reload of the form', a
   await visitor.openArticle();
 });
 
-test('a code screen whose code is gone begins at the form, with what the tab kept', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('a code screen whose code is gone begins at the kept form', async ({ page, visitor, context }) => {
   await page.goto('/');
   await visitor.askForCode();
   await context.clearCookies();
@@ -98,10 +86,7 @@ test('a code screen whose code is gone begins at the form, with what the tab kep
   await expect(visitor.form).toBeVisible();
 });
 
-test('a reload on a line that stands still shows that something is to come, and then what was there', async ({
-  page,
-  visitor,
-}) => {
+test('a reload on a slow line shows that something is to come', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
   const held: Route[] = [];
@@ -128,10 +113,7 @@ test('a reload on a line that stands still shows that something is to come, and 
   await expect(alert).toBeHidden();
 });
 
-test('where storage is forbidden, a restored code screen still knows what was typed', async ({
-  page,
-  visitor,
-}) => {
+test('without storage a restored code screen knows what was typed', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'sessionStorage', {
       get: () => {
@@ -144,11 +126,7 @@ test('where storage is forbidden, a restored code screen still knows what was ty
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
 });
 
-test('the notice that the page did not load goes when it loads after all', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('the notice of a failed load goes after a good one', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
   let failures = 0;
   await page.route('**/assets/app-*', (route) => {
@@ -168,12 +146,7 @@ test('the notice that the page did not load goes when it loads after all', async
   await visitor.fillForm();
 });
 
-test('a reload that fails once keeps the code screen for the next one; an address that is typed does not', async ({
-  page,
-  visitor,
-  context,
-  expectedComplaints,
-}) => {
+test('the code screen outlives a failed reload', async ({ page, visitor, context, expectedComplaints }) => {
   expectedComplaints.push(/ERR_INTERNET_DISCONNECTED/);
   await visitor.startAtCode();
   const devtools = await context.newCDPSession(page);

@@ -1,10 +1,7 @@
 // The form and the code screen are two steps of one way: the same places, what the visitor gets beside or above them, and how far one has come.
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test('beside the form stand the guide, what it teaches and one voice, and the code screen keeps their places @layout', async ({
-  page,
-  visitor,
-}) => {
+test('the code screen keeps the places of form and promise @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openWithFonts(page);
   await visitor.openForm();
@@ -41,10 +38,7 @@ test('beside the form stand the guide, what it teaches and one voice, and the co
   await expect.poll(places).toEqual(onForm);
 });
 
-test('up to 768 px the promise is one line above the form, and the reassurances stand under its button, each on one line @layout', async ({
-  page,
-  visitor,
-}) => {
+test('up to 768 px promise and reassurances are single lines @layout', async ({ page, visitor }) => {
   await openWithFonts(page);
   await visitor.openForm();
   for (const width of [320, 375, 768])
@@ -73,10 +67,7 @@ test('up to 768 px the promise is one line above the form, and the reassurances 
     });
 });
 
-test('a suggested address takes no more room than there is, and taking it leads back to the field', async ({
-  page,
-  visitor,
-}) => {
+test('a suggested address moves nothing and leads back to its field', async ({ page, visitor }) => {
   await visitor.startAtForm();
   const address = page.getByLabel('Work Email *');
   const consent = page.getByRole('checkbox');

@@ -4,10 +4,7 @@ import { expect, hold, test } from './fixtures.ts';
 const ENVELOPE = '[aria-hidden]:has(> svg[viewBox="0 0 240 240"])';
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  test(`stages fade and a right code opens an envelope, once and in nobody's way, where motion is ${reducedMotion}`, async ({
-    page,
-    visitor,
-  }) => {
+  test(`stages fade and an envelope opens where motion is ${reducedMotion}`, async ({ page, visitor }) => {
     const isStill = reducedMotion === 'reduce';
     await page.emulateMedia({ reducedMotion });
     await page.addInitScript((selector) => {
@@ -77,10 +74,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     expect((await seen()).envelopes).toHaveLength(0);
   });
 
-test('a press before the application is there is felt at once, opens the form with no empty frame between, and Back finds the landing page', async ({
-  page,
-  visitor,
-}) => {
+test('a press before the application is there opens the form', async ({ page, visitor }) => {
   const release = await hold(page, '**/assets/app-*');
   await page.goto('/');
   const button = page.getByRole('button', { name: 'Get Your Free Copy Now' });
@@ -139,10 +133,7 @@ test('a press made twice leads one step, and Back leads out of it again', async 
   await expect(button).toBeFocused();
 });
 
-test('Back before a fade has begun leads back, and the fade brings nothing again', async ({
-  page,
-  visitor,
-}) => {
+test('Back before a fade has begun leads back for good', async ({ page, visitor }) => {
   // A browser that is busy begins a fade late.
   await page.addInitScript(() => {
     const plain = document.startViewTransition.bind(document);

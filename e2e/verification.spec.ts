@@ -3,10 +3,7 @@ import { answerOnce, expect, hold, requestsTo, stopClock, test, wrongFor } from 
 const codeOf = (request: { postDataJSON: () => unknown }) =>
   (request.postDataJSON() as { code: string }).code;
 
-test('typing a code, in digits of any script, fills the boxes one by one and verifies it once', async ({
-  page,
-  visitor,
-}) => {
+test('typing a code fills the boxes one by one and verifies it once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/verify');
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
@@ -32,11 +29,7 @@ test('typing a code, in digits of any script, fills the boxes one by one and ver
   expect(calls.map((call) => call.postDataJSON() as unknown)).toEqual([{ email: visitor.email, code }]);
 });
 
-test('Backspace, arrows, Home and End move between the boxes, and a code is pasted or filled into any of them', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('keys move between the boxes, and a code is pasted or filled in', async ({ page, visitor, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
@@ -90,11 +83,7 @@ test('Backspace, arrows, Home and End move between the boxes, and a code is past
   await expect(visitor.article).toBeVisible();
 });
 
-test('while verifying the boxes are disabled, and after a refusal empty, usable and focused', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('while verifying the boxes are disabled, then empty and usable', async ({ page, visitor, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
@@ -135,11 +124,7 @@ test('while verifying the boxes are disabled, and after a refusal empty, usable 
   expect(asked).toEqual([wrong, '999999', wrong, code]);
 });
 
-test('the resend countdown runs for 60 seconds, with advice after 20, and again after a press', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('the resend countdown runs for 60 seconds, again after a press', async ({ page, visitor, site }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -172,10 +157,7 @@ test('the resend countdown runs for 60 seconds, with advice after 20, and again 
   await expect(visitor.article).toBeVisible();
 });
 
-test('a resend that fails gives the button back, and each leads to the boxes, or to the title while they are disabled', async ({
-  page,
-  visitor,
-}) => {
+test('a resend that fails gives the button back, and leads to the boxes', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
   const resend = page.getByRole('button', { name: 'Resend Code' });
