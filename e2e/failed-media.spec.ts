@@ -49,6 +49,7 @@ test('initials stand in for failed pictures in both themes', async ({
     }
   };
   await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   await page.getByRole('heading', { name: 'Proven Results From Real Teams' }).scrollIntoViewIfNeeded();
   const person = page.getByRole('figure').filter({ hasText: 'Sarah Lindqvist' });

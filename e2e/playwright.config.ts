@@ -37,7 +37,7 @@ export default defineConfig<{ machineFace: boolean }>({
     { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {
       name: 'narrow',
-      grep: /@layout|@late/,
+      grep: /@layout|@late\b/,
       use: { machineFace: true, launchOptions: { ...chromiumLaunchOptions(), env: narrow } },
     },
   ],

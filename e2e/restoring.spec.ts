@@ -37,30 +37,30 @@ test('a code screen that was not restored comes back at a press', async ({ page,
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
-for (const session of ['came', 'was lost as well'] as const)
-  test(`a reload while the right code is being checked loses nothing, where its session ${session}`, async ({
-    page,
-    visitor,
-    context,
-  }) => {
+for (const next of ['a reload', 'a reload without the session', 'another press'] as const)
+  test(`a lost answer to the right code is made up for by ${next}`, async ({ page, visitor, context }) => {
     await visitor.startAtCode();
     const code = await visitor.mailedCode();
-    let hasChecked = () => {};
-    const checked = new Promise<void>((resolve) => (hasChecked = resolve));
-    const leaveUnanswered = async (route: Route) => {
-      // The server is done, and the page does not hear of it.
-      await route.fetch();
-      hasChecked();
-    };
-    await page.route('**/api/verify', leaveUnanswered, { times: 1 });
+    const checked = Promise.withResolvers<void>();
+    await page.route(
+      '**/api/verify',
+      async (route) => {
+        // The server is done, and the page does not hear of it.
+        expect((await route.fetch()).status()).toBe(200);
+        if (next !== 'a reload') await context.clearCookies({ name: 'session' });
+        if (next === 'another press') await route.abort('connectionreset');
+        checked.resolve();
+      },
+      { times: 1 },
+    );
     await visitor.enterCode(code);
-    await checked;
-    if (session === 'was lost as well') {
-      await context.clearCookies({ name: 'session' });
-      await page.reload();
+    await checked.promise;
+    if (next === 'another press') await page.getByRole('button', { name: 'Try again' }).click();
+    else await page.reload();
+    if (next === 'a reload without the session') {
       await expect(page.getByText(visitor.email)).toBeVisible();
       await visitor.enterCode(code);
-    } else await page.reload();
+    }
     await expect(visitor.article).toBeVisible();
   });
 

@@ -49,7 +49,7 @@ test('tooltips open after 700 ms, or at once within 300 ms of one before', async
   await page.keyboard.press('Tab');
   await page.keyboard.press('Shift+Tab');
   await expect(tooltip).toHaveText('Share this guide');
-  await page.keyboard.press('Tab');
+  await share.blur();
   await expectClosed();
   await openSlowly();
   await page.mouse.down();
