@@ -10,79 +10,49 @@ const FILE = `%PDF-1.7\n${'The guide. '.repeat(20_000)}`;
 // A build besides the visit.
 test.setTimeout(120_000);
 
-test('the guide is downloaded under the article, and a session that is over says so there', async ({
-  page,
-  context,
-}) => {
+test('the guide is downloaded under the article, as long as the session lasts', async ({ page, context }) => {
   await withOwnCampaign(
     (folder) => {
       writeFileSync(path.join(folder, 'article', 'the-guide.pdf'), FILE);
       appendFileSync(
         path.join(folder, 'site.yaml'),
-        '\ndownload:\n  label: Download as PDF\n  file: the-guide.pdf\nreadOn:\n  label: Read the full guide\n  href: https://example.com/guide\n',
+        '\nnoindex: true\ndownload:\n  label: Download as PDF\n  file: the-guide.pdf\nreadOn:\n  label: Read the full guide\n  href: https://example.com/guide\n',
       );
     },
     async (site) => {
-      await page.goto(site.url);
-      await createVisitor(page, site).readArticle();
+      await test.step('a page that is not out yet asks every robot not to list it', async () => {
+        const get = (url: string) => page.request.get(site.url + url);
+        for (const url of ['/', '/no-such-page']) {
+          const answer = await get(url);
+          expect(answer.headers()['x-robots-tag'], url).toBe('noindex');
+          expect((await answer.text()).match(/<meta name="robots"[^>]*>/g), url).toEqual([
+            '<meta name="robots" content="noindex">',
+          ]);
+        }
+        expect((await get('/media/og.png')).headers()['x-robots-tag']).toBe('noindex');
+        expect(await (await get('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /api/\n');
+        expect((await get('/sitemap.xml')).status()).toBe(404);
+      });
+
+      const visitor = createVisitor(page, site);
+      await visitor.startAtArticle();
       const button = page.getByRole('button', { name: 'Download as PDF' });
       const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
       expect(download.suggestedFilename()).toBe('the-guide.pdf');
       expect(readFileSync(await download.path(), 'utf8')).toBe(FILE);
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.article).toBeVisible();
 
       // A server that does not answer.
       await context.setOffline(true);
       await button.click();
-      await expect(page.getByRole('listitem').filter({ hasText: 'Download as PDF' })).toContainText(
-        'could not be loaded',
-      );
+      await expect(visitor.toast.filter({ hasText: 'Download as PDF' })).toContainText('could not be loaded');
       await context.setOffline(false);
 
       await context.clearCookies();
       await button.click();
       await expect(page.getByRole('alert')).toContainText('Your access has ended');
       await page.getByRole('button', { name: 'Get a new code' }).click();
-      await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+      await expect(visitor.form).toBeVisible();
     },
   );
-});
-
-test('a page that is not out yet asks every robot not to list it, and lets it read that', async ({
-  request,
-}) => {
-  await withOwnCampaign(
-    (folder) => appendFileSync(path.join(folder, 'site.yaml'), '\nnoindex: true\n'),
-    async (site) => {
-      for (const url of ['/', '/no-such-page']) {
-        const answer = await request.get(site.url + url);
-        expect(answer.headers()['x-robots-tag'], url).toBe('noindex');
-        expect((await answer.text()).match(/<meta name="robots"[^>]*>/g), url).toEqual([
-          '<meta name="robots" content="noindex">',
-        ]);
-      }
-      expect((await request.get(`${site.url}/media/og.png`)).headers()['x-robots-tag']).toBe('noindex');
-      expect(await (await request.get(`${site.url}/robots.txt`)).text()).toBe(
-        'User-agent: *\nDisallow: /api/\n',
-      );
-      expect((await request.get(`${site.url}/sitemap.xml`)).status()).toBe(404);
-    },
-  );
-});
-
-test('the page that is out is open to search engines, and has no button for a file', async ({
-  page,
-  visitor,
-  site,
-  request,
-}) => {
-  const answer = await request.get(site.url);
-  expect(answer.headers()).not.toHaveProperty('x-robots-tag');
-  expect(await answer.text()).not.toContain('name="robots"');
-  expect(await (await request.get(`${site.url}/robots.txt`)).text()).toContain(`Sitemap: `);
-  expect((await request.get(`${site.url}/sitemap.xml`)).status()).toBe(200);
-  await page.goto('/');
-  await visitor.readArticle();
-  await expect(page.getByRole('region', { name: 'Worth passing on?' })).toBeVisible();
-  await expect(page.getByRole('button', { name: /PDF|Download/ })).toHaveCount(0);
 });

@@ -1,5 +1,5 @@
 // The call to action that stays near, between the hero's button and the closing one.
-import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
+import { boxOf, expect, openWithFonts, overflow, test, type Visitor } from './fixtures.ts';
 
 const barOf = ({ page }: Visitor) => page.getByRole('button', { name: 'Get the guide' });
 
@@ -10,14 +10,11 @@ async function goBetween(visitor: Visitor): Promise<void> {
   await expect(barOf(visitor)).toBeVisible();
 }
 
-for (const [width, height] of [
-  [320, 640],
-  [1280, 800],
+for (const [width, height, tag] of [
+  [320, 640, ' @layout'],
+  [1280, 800, ''],
 ] as const)
-  test(`at ${width} px the bar is there when neither call to action is, and moves nothing @layout`, async ({
-    page,
-    visitor,
-  }) => {
+  test(`at ${width} px the bar replaces both calls to action${tag}`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height });
     await page.addInitScript(() => {
       let shifted = 0;
@@ -36,14 +33,12 @@ for (const [width, height] of [
     await goBetween(visitor);
     // After its way up.
     const distanceFromEdge = async () => {
-      const box = await barOf(visitor).boundingBox();
-      return height - (box?.y ?? 0) - (box?.height ?? 0);
+      const box = await boxOf(barOf(visitor));
+      return height - box.y - box.height;
     };
     await expect.poll(distanceFromEdge).toBeGreaterThanOrEqual(0);
     expect(await distanceFromEdge()).toBeLessThan(24);
-    expect(
-      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
-    ).toBe(0);
+    expect(await overflow(page)).toBe(0);
 
     await page.getByRole('button', { name: 'Get Your Free Copy Now' }).scrollIntoViewIfNeeded();
     await expect(barOf(visitor)).toHaveCount(0);
@@ -54,15 +49,12 @@ for (const [width, height] of [
     expect((await shifted()) - before).toBeLessThan(0.001);
   });
 
-test('the bar leads to the form, and Back leads to the bar, where the page stood', async ({
-  page,
-  visitor,
-}) => {
+test('the bar leads to the form, and Back to the bar in its place', async ({ page, visitor }) => {
   await openWithFonts(page);
   await goBetween(visitor);
   const top = await page.evaluate(() => scrollY);
   await barOf(visitor).click();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await expect(barOf(visitor)).toHaveCount(0);
   expect(await page.evaluate(() => document.documentElement.style.getPropertyValue('--bar'))).toBe('');
   await page.goBack();
@@ -70,10 +62,7 @@ test('the bar leads to the form, and Back leads to the bar, where the page stood
   await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(top));
 });
 
-test('the bar comes between the testimonials and the closing card, and stays while it has the focus', async ({
-  page,
-  visitor,
-}) => {
+test('the bar stays while it has the focus, and is not printed', async ({ page, visitor }) => {
   await page.goto('/');
   await goBetween(visitor);
   const isBetween = await barOf(visitor).evaluate((button) => {
@@ -82,6 +71,10 @@ test('the bar comes between the testimonials and the closing card, and stays whi
     return follows('testimonials') !== 0 && follows('closing') === 0;
   });
   expect(isBetween).toBe(true);
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByText('The guide is free.')).toBeHidden();
+  await expect(barOf(visitor)).toBeHidden();
+  await page.emulateMedia({ media: 'screen' });
   await barOf(visitor).focus();
   await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
   await expect(page.getByRole('button', { name: 'Get Your Free Copy Now' })).toBeInViewport();
@@ -112,12 +105,4 @@ test('what the Tab key leads to is not behind the bar', async ({ page, visitor }
     return innerHeight - Number.parseFloat(bar || '0') - button.getBoundingClientRect().bottom;
   });
   expect(clear).toBeGreaterThanOrEqual(0);
-});
-
-test('the bar is not printed', async ({ page, visitor }) => {
-  await page.goto('/');
-  await goBetween(visitor);
-  await page.emulateMedia({ media: 'print' });
-  await expect(page.getByText('The guide is free.')).toBeHidden();
-  await expect(barOf(visitor)).toBeHidden();
 });

@@ -1,239 +1,29 @@
-import { expect, forgetRestingPointer, stopClock, test } from './fixtures.ts';
+import { expect, forgetRestingPointer, requestsTo, test } from './fixtures.ts';
 
-test('the second call to action leads to the form as well', async ({ page, visitor }) => {
+test('the header stays at the top, and lets nothing shine through', async ({ page }) => {
   await page.goto('/');
-  await page.getByRole('button', { name: 'Get Your Free Copy Now' }).click();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
-  await expect(visitor.toast).toHaveCount(0);
-});
-
-test('the header stays at the top', async ({ page }) => {
-  await page.goto('/');
+  const ground = (selector: string) =>
+    page.locator(selector).evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(await ground('header')).toBe(await ground('body'));
   await page.mouse.wheel(0, 2000);
   await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(1000);
   await expect(page.getByRole('banner')).toBeInViewport();
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture is for medium screens and up, and phones do not download it', async ({
-  page,
-  browser,
-  site,
-}) => {
-  await page.goto('/');
+test('the hero picture is for medium screens and up, with bars to scale', async ({ page }) => {
+  const requested = requestsTo(page, /hero/);
+  await page.setViewportSize({ width: 767, height: 800 });
+  await page.goto('/', { waitUntil: 'networkidle' });
   const hero = page.getByRole('img', { name: /^Five index cards/ });
+  await expect(hero).toBeHidden();
+  expect(requested).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
   await expect(hero).toBeVisible();
   await expect
     .poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth))
     .toBeGreaterThan(300);
 
-  const phone = await browser.newContext({ viewport: { width: 767, height: 800 }, baseURL: site.url });
-  const small = await phone.newPage();
-  const requested: string[] = [];
-  small.on('request', (request) => requested.push(request.url()));
-  await small.goto('/', { waitUntil: 'networkidle' });
-  await expect(small.getByRole('img', { name: /^Five index cards/ })).toBeHidden();
-  expect(requested.filter((url) => url.includes('hero'))).toEqual([]);
-  await phone.close();
-});
-
-test('the theme is light at first, is toggled, and is kept under "theme"', async ({ page }) => {
-  await page.goto('/');
-  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const kept = () => page.evaluate(() => localStorage.getItem('theme'));
-  const light = await background();
-  await expect(page.locator('html')).toHaveClass('light');
-
-  const toggle = page.getByRole('button', { name: 'Toggle theme' });
-  await toggle.click();
-  await expect(page.locator('html')).toHaveClass('dark');
-  expect(await kept()).toBe('dark');
-  const dark = await background();
-  expect(dark).not.toBe(light);
-
-  await page.reload();
-  await expect(page.locator('html')).toHaveClass('dark');
-  expect(await background()).toBe(dark);
-  await toggle.click();
-  await expect(page.locator('html')).toHaveClass('light');
-  expect(await kept()).toBe('light');
-});
-
-test('the theme is toggled at once, before there is an application', async ({ page }) => {
-  const theme = () =>
-    page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
-  await page.goto('/');
-  const toggle = page.getByRole('button', { name: 'Toggle theme' });
-  await toggle.click();
-  expect(await theme()).toBe('dark dark');
-  // The application has started by now, or does so meanwhile: the press is not repeated.
-  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-  await page.waitForLoadState('networkidle');
-  expect(await theme()).toBe('dark dark');
-  await page.reload();
-  await toggle.dblclick();
-  expect(await theme()).toBe('dark dark');
-});
-
-test('the theme is right in the very first frame', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/app-/);
-  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
-  // Long before any script but the one in the head could run.
-  await page.route('**/assets/**', (route) => route.abort());
-  await page.goto('/', { waitUntil: 'commit' });
-  await page.waitForFunction(() => document.body !== null);
-  expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
-});
-
-test('the film is a thumbnail until it is played, then a player that cannot be downloaded from', async ({
-  page,
-  site,
-}) => {
-  const requested: string[] = [];
-  page.on('request', (request) => requested.push(request.url()));
-  await page.goto('/');
-  const play = page.getByRole('button', { name: 'Play video' });
-  await play.scrollIntoViewIfNeeded();
-  await expect(page.locator('video')).toHaveCount(0);
-  expect(requested.filter((url) => /film/.test(url))).toEqual([]);
-
-  await page.evaluate(() => {
-    const original = Reflect.get(HTMLMediaElement.prototype, 'play');
-    HTMLMediaElement.prototype.play = function playAndTell(this: HTMLMediaElement) {
-      this.dataset['played'] = 'yes';
-      return original.call(this);
-    };
-  });
-  await play.click();
-  const video = page.locator('video');
-  await expect(video).toHaveAttribute('controls', '');
-  await expect(video).toHaveAttribute('controlslist', 'nodownload');
-  await expect(video).toHaveAttribute('data-played', 'yes');
-  await expect(play).toHaveCount(0);
-  await expect
-    .poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime))
-    .toBeGreaterThan(0);
-  const blocked = await video.evaluate((element) => {
-    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
-    element.dispatchEvent(event);
-    return event.defaultPrevented;
-  });
-  expect(blocked).toBe(true);
-  const range = await page.request.get(`${site.url}/media/film.mp4`, { headers: { range: 'bytes=0-99' } });
-  expect(range.status()).toBe(206);
-  expect((await range.body()).length).toBe(100);
-});
-
-test('the film starts 100 ms after the press', async ({ page }) => {
-  await page.clock.install();
-  await page.goto('/');
-  await page.evaluate(() => {
-    HTMLMediaElement.prototype.play = async function play(this: HTMLMediaElement) {
-      this.dataset['played'] = 'yes';
-    };
-  });
-  await stopClock(page);
-  await page.getByRole('button', { name: 'Play video' }).click();
-  const video = page.locator('video');
-  await expect(video).toBeVisible();
-  await page.clock.runFor(99);
-  expect(await video.getAttribute('data-played')).toBeNull();
-  await page.clock.runFor(1);
-  expect(await video.getAttribute('data-played')).toBe('yes');
-});
-
-test.describe('where a picture fails', () => {
-  test('the initials stand in for an avatar', async ({ page, expectedComplaints }) => {
-    expectedComplaints.push(/avatar-/);
-    await page.route('**/media/avatar-*', (route) => route.abort());
-    await page.goto('/');
-    await page.getByRole('heading', { name: 'Proven Results From Real Teams' }).scrollIntoViewIfNeeded();
-    const person = page.getByRole('figure').filter({ hasText: 'Sarah Lindqvist' });
-    await expect(person.getByText('SL', { exact: true })).toBeVisible();
-    await page.mouse.move(10, 10);
-    await expect(person.locator('img')).toHaveCount(1);
-  });
-});
-
-test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press and scroll', async ({
-  page,
-}) => {
-  await page.clock.install();
-  await page.goto('/');
-  const toggle = page.getByRole('button', { name: 'Toggle theme' });
-  const tooltip = page.getByRole('tooltip');
-  // In steps: leaving alone closes no tooltip, as the pointer may be on its way to it.
-  const rest = () => page.mouse.move(300, 400, { steps: 3 });
-  // The first hover also wakes the page, and brings the file with the tooltips.
-  await toggle.hover();
-  await expect(tooltip).toBeVisible();
-  await rest();
-  await expect(tooltip).toHaveCount(0);
-  await stopClock(page);
-
-  const open = async () => {
-    await toggle.hover();
-    await page.clock.runFor(699);
-    await expect(tooltip).toHaveCount(0);
-    await page.clock.runFor(2);
-    await expect(tooltip).toHaveText('Switch between light and dark');
-  };
-  const closed = async () => {
-    await expect(tooltip).toHaveCount(0);
-    await rest();
-    await page.clock.runFor(1000);
-  };
-
-  await open();
-  const [tip, control] = await Promise.all([
-    page.locator('[data-radix-popper-content-wrapper]').boundingBox(),
-    toggle.boundingBox(),
-  ]);
-  expect(
-    Math.round(
-      Math.max(
-        (tip?.y ?? 0) - (control?.y ?? 0) - (control?.height ?? 0),
-        (control?.y ?? 0) - (tip?.y ?? 0) - (tip?.height ?? 0),
-      ),
-    ),
-  ).toBe(4);
-  await page.keyboard.press('Escape');
-  await closed();
-  await open();
-  await page.mouse.down();
-  await expect(tooltip).toHaveCount(0);
-  await page.mouse.up();
-  await closed();
-  await open();
-  await page.mouse.wheel(0, 300);
-  await closed();
-
-  await toggle.focus();
-  await page.keyboard.press('Shift+Tab');
-  await page.keyboard.press('Tab');
-  await expect(tooltip).toBeVisible();
-  await page.keyboard.press('Shift+Tab');
-  await expect(tooltip).toHaveCount(0);
-});
-
-test('an unknown path is a 404 page, with the way back', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/404 \(Not Found\)/);
-  for (const path of ['/nowhere', '/a/b/c', '/index.html', '/assets/none.js', '/%2e%2e/package.json']) {
-    const response = await page.goto(path);
-    expect(response?.status(), path).toBe(404);
-    await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
-    expect(response?.headers()['x-robots-tag']).toBe('noindex');
-  }
-  await page.getByRole('button', { name: 'Toggle theme' }).click();
-  await expect(page.locator('html')).toHaveClass('dark');
-  await page.getByRole('link', { name: 'Go to the guide' }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
-});
-
-test('the hero ends with the figures as text, and their bars have the lengths that the numbers say', async ({
-  page,
-}) => {
-  await page.goto('/');
   const figures = page.getByRole('region', { name: 'Master AI-Powered Cold Outreach' });
   await expect(figures.getByRole('term')).toHaveText([
     'one team’s reply rate',
@@ -256,17 +46,70 @@ test('the hero ends with the figures as text, and their bars have the lengths th
   expect(ratios).toEqual([28, 41]);
 });
 
-test('pages of the guide are shown beside its contents, and on a phone only when they are asked for', async ({
-  page,
-}) => {
-  const requested: string[] = [];
-  page.on('request', (request) => requested.push(request.url()));
+test('the theme is light at first, toggled at once, and kept under "theme"', async ({ page }) => {
+  await page.goto('/');
+  const theme = () =>
+    page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  // The browser's own frame takes the theme's colour.
+  const frame = page.locator('meta[name=theme-color]');
+  expect(await theme()).toBe('null light');
+  const light = await background();
+  await expect(frame).toHaveAttribute('content', '#faf7f0');
+
+  const toggle = page.getByRole('button', { name: 'Toggle theme' });
+  await toggle.click();
+  expect(await theme()).toBe('dark dark');
+  await expect(frame).toHaveAttribute('content', '#12130f');
+  // The application has started by now, or does so meanwhile: the press is not repeated.
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
+  await page.waitForLoadState('networkidle');
+  expect(await theme()).toBe('dark dark');
+  const dark = await background();
+  expect(dark).not.toBe(light);
+
+  await page.reload();
+  expect(await theme()).toBe('dark dark');
+  expect(await background()).toBe(dark);
+  await expect(frame).toHaveAttribute('content', '#12130f');
+  await toggle.dblclick();
+  expect(await theme()).toBe('dark dark');
+  await toggle.click();
+  expect(await theme()).toBe('light light');
+});
+
+test('the theme is right in the very first frame', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/assets\/app-/);
+  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
+  // Long before any script but the one in the head could run.
+  await page.route('**/assets/**', (route) => route.abort());
+  await page.goto('/', { waitUntil: 'commit' });
+  await page.waitForFunction(() => document.body !== null);
+  expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
+});
+
+test('an unknown path is a 404 page, with the way back', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/404 \(Not Found\)/);
+  for (const path of ['/nowhere', '/index.html']) {
+    const response = await page.goto(path);
+    expect(response?.status(), path).toBe(404);
+    await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
+    expect(response?.headers()['x-robots-tag']).toBe('noindex');
+  }
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.getByRole('link', { name: 'Go to the guide' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+});
+
+test('pages of the guide are shown, on a phone only when asked for', async ({ page }) => {
+  const requested = requestsTo(page, /inside-/);
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
   const summary = page.getByText('Look inside');
   await summary.scrollIntoViewIfNeeded();
   await page.waitForLoadState('networkidle');
-  expect(requested.filter((url) => url.includes('inside-'))).toEqual([]);
+  expect(requested).toEqual([]);
   await summary.click();
   const pages = page.getByRole('img', { name: /^Two pages of/ });
   await expect(pages).toHaveCount(2);
@@ -281,10 +124,7 @@ test('pages of the guide are shown beside its contents, and on a phone only when
   await expect(pages).toHaveCount(2);
 });
 
-test('a phone with three pixels a point fetches no more than the page promises for a phone', async ({
-  browser,
-  site,
-}) => {
+test('a phone with a sharp screen fetches no more than promised', async ({ browser, site }) => {
   const context = await browser.newContext({
     baseURL: site.url,
     viewport: { width: 390, height: 844 },

@@ -1,5 +1,5 @@
 // The page's fonts come after its first paint, or never: nothing moves when they come, and nothing is missing without them.
-import { expect, loadedFonts, test, type Visitor } from './fixtures.ts';
+import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });
 
@@ -29,14 +29,10 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
   );
 
 for (const width of [375, 1440])
-  test(`at ${width} px nothing moves when the text face arrives late @layout`, async ({ page, visitor }) => {
+  test(`at ${width} px nothing moves when the text face arrives late @late`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 900 });
-    const held = Promise.withResolvers<void>();
     const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
-    await page.route('**/fonts/hanken-grotesk.woff2', async (route) => {
-      await held.promise;
-      await route.continue();
-    });
+    const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
     await page.goto('/');
     await asked;
     // What the serif moves is not asked here: the machines of the tests have none.
@@ -52,7 +48,7 @@ for (const width of [375, 1440])
           });
       }).observe({ type: 'layout-shift' });
     });
-    held.resolve();
+    release();
     await expect.poll(() => loadedFonts(page)).toContain('Hanken Grotesk');
     expect(before.length).toBeGreaterThan(30);
     const after = await boxes(visitor);
@@ -71,29 +67,20 @@ for (const width of [375, 1440])
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
-test('beside the form nothing moves when the text face arrives late @layout', async ({ page, visitor }) => {
+test('beside the form nothing moves when the text face arrives late @late', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
-  const held = Promise.withResolvers<void>();
-  await page.route('**/fonts/hanken-grotesk.woff2', async (route) => {
-    await held.promise;
-    await route.continue();
-  });
-  await page.goto('/');
-  await visitor.openForm();
+  const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
+  await visitor.startAtForm();
   await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
   const heights = async () =>
     (await boxes(visitor)).map(({ words, top, height }) => ({ words, top, height }));
   const before = await heights();
-  held.resolve();
+  release();
   await expect.poll(() => loadedFonts(page)).toContain('Hanken Grotesk');
   expect(await heights()).toEqual(before);
 });
 
-test('without the fonts the page is whole, and complains to nobody', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('without the fonts the page is whole', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/net::ERR_FAILED/);
   await page.route('**/fonts/*', (route) => route.abort());
   await page.goto('/');

@@ -1,28 +1,23 @@
-import { expect, test } from './fixtures.ts';
+import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
-test('the second file is asked for once the page wakes up, and not before', async ({ page }) => {
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().includes('/assets/')) asked.push(request.url().replace(/.*\/(\w+)-.*/, '$1'));
-  });
-  await page.goto('/');
-  await page.waitForLoadState('networkidle');
-  expect(asked).toEqual(['app']);
+test('an untouched page fetches its own files, and reports nothing', async ({ page }) => {
+  const requests = requestsTo(page, '/');
+  const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
+  await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
+  for (const request of requests)
+    expect(`${request.method()} ${request.url()}`).toMatch(/^GET http:\/\/[^/]+\/(?!api\/)/);
+  expect(files()).toEqual(['app']);
+  // The second file is asked for once the page wakes up.
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-  await expect.poll(() => asked).toEqual(['app', 'second']);
+  await expect.poll(files).toEqual(['app', 'second']);
 });
 
-test('where the second file cannot be had, an accepted form says so and leads to the code screen', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('an accepted form outlives a missing second file', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/second-/);
   await page.route(SECOND_FILE, (route) => route.abort());
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await visitor.sendForm();
   await expect(visitor.toast).toContainText('Please check your email');
@@ -34,62 +29,42 @@ test('where the second file cannot be had, an accepted form says so and leads to
   ).toBeVisible();
   await page.unroute(SECOND_FILE);
   await again.click();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });
 
-test('a first file that came at its second address has one application with the second one', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('a first file loaded late shares one second file', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const asked = requestsTo(page, '/assets/second-');
   let failures = 2;
   await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
   await page.goto('/');
-  await visitor.askForCode();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(asked.filter((url) => url.includes('/assets/second-')).length).toBe(1);
+  await visitor.readArticle();
+  expect(asked).toHaveLength(1);
 });
 
 test('a reloaded code screen asks for both files at once', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.askForCode();
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => (answer = resolve));
+  await visitor.startAtCode();
   // The first file does not come yet.
-  await page.route('**/assets/app-*', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const release = await hold(page, '**/assets/app-*');
   const asked = page.waitForRequest(SECOND_FILE);
   await page.reload({ waitUntil: 'commit' });
   await asked;
-  answer();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  release();
+  await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its files comes back with the newest one, at the code screen', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('a page older than its files comes back renewed', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/second-/);
   // As after a release whose files have replaced these.
   await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await visitor.sendForm();
   const again = page.getByRole('button', { name: 'Try again' });
   await expect(again).toBeVisible({ timeout: 15_000 });
   page.once('framenavigated', () => void page.unroute(SECOND_FILE));
   await again.click();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });

@@ -1,5 +1,5 @@
-// Between the telephone and the desktop, and with letters twice as large: nothing is squeezed, nothing stands alone.
-import { boxOf, expect, openWithFonts, test, type Visitor } from './fixtures.ts';
+// At every width, and with letters twice as large: nothing is squeezed, cut off or alone, and no page scrolls sideways.
+import { boxOf, expect, openWithFonts, overflow, test, waitForFonts, type Visitor } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
@@ -16,10 +16,6 @@ const setLetters = (visitor: Visitor, pixels: number) =>
   visitor.page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
   }, pixels);
-
-/** How far the page can be scrolled sideways. */
-const overflow = (visitor: Visitor) =>
-  visitor.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** The narrowest columns of running text, in widths of the letter "0". */
 const narrowColumns = (visitor: Visitor, least: number) =>
@@ -51,36 +47,29 @@ const aloneInLastRow = (visitor: Visitor) =>
     }),
   );
 
-for (const [letters, leastCh] of LETTERS) {
-  test(`from 600 to 1100 px nothing is squeezed, with letters of ${letters} px @layout`, async ({
-    page,
-    visitor,
-  }) => {
-    test.slow();
-    await openWithFonts(page);
-    const faults: string[] = [];
+test('nothing is squeezed at medium widths or with large letters @layout', async ({ page, visitor }) => {
+  test.slow();
+  await openWithFonts(page);
+  const faults: string[] = [];
+  for (const [letters, leastCh] of LETTERS)
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       await setLetters(visitor, letters);
       const found = [
         ...(await narrowColumns(visitor, leastCh)),
         ...(await aloneInLastRow(visitor)),
-        ...((await overflow(visitor)) > 0 ? ['scrolls sideways'] : []),
+        ...((await overflow(page)) > 0 ? ['scrolls sideways'] : []),
       ];
-      faults.push(...found.map((fault) => `${width} px: ${fault}`));
+      faults.push(...found.map((fault) => `${width} px, letters of ${letters} px: ${fault}`));
     }
-    expect(faults).toEqual([]);
-  });
-}
+  expect(faults).toEqual([]);
+});
 
-for (const width of [320, 375, 768])
-  test(`at ${width} px the full stop stays with the address on the code screen, however long it is @layout`, async ({
-    page,
-    visitor,
-  }) => {
+test('the full stop stays with an address of any length @layout', async ({ page, visitor }) => {
+  await visitor.startAtCode();
+  await waitForFonts(page);
+  for (const width of [320, 375, 768]) {
     await page.setViewportSize({ width, height: 800 });
-    await openWithFonts(page);
-    await visitor.askForCode();
     // Every length up to three lines: one of them fills a line to its end.
     const alone = await page.evaluate(() => {
       const sentence = document.getElementById('verification-intro');
@@ -106,31 +95,71 @@ for (const width of [320, 375, 768])
       }
       return found;
     });
-    expect(alone).toEqual([]);
-    expect(await overflow(visitor)).toBe(0);
+    expect(alone, `${width} px`).toEqual([]);
+    expect(await overflow(page), `${width} px`).toBe(0);
+  }
+});
+
+/** What is cut off when text is spaced as WCAG 1.4.12 wants, and how far the page can be scrolled sideways then. */
+const spaceText = (visitor: Visitor) =>
+  visitor.page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(
+      '*{line-height:1.5!important;letter-spacing:.12em!important;word-spacing:.16em!important}p{margin-bottom:2em!important}',
+    );
+    document.adoptedStyleSheets.push(sheet);
+    const cut = Array.from(document.querySelectorAll('h1,h2,h3,p,li,label,button'))
+      .filter(
+        (element) =>
+          getComputedStyle(element).overflow === 'hidden' && element.scrollHeight > element.clientHeight + 1,
+      )
+      .map((element) => element.outerHTML.slice(0, 80))
+      .filter((html) => !html.includes('aria-live'));
+    const { scrollWidth, clientWidth } = document.documentElement;
+    document.adoptedStyleSheets.pop();
+    return { cut, sideways: scrollWidth - clientWidth };
   });
 
-for (const percent of [150, 200])
-  test(`at 375 px with letters of ${percent} % form, code screen and article need no sideways scrolling @layout`, async ({
-    page,
-    visitor,
-  }) => {
+/** What can be pressed and is less than 24 px wide or high. */
+const smallTargets = (visitor: Visitor) =>
+  visitor.page.evaluate(() =>
+    Array.from(document.querySelectorAll('button, input, a'))
+      .filter((element) => element.checkVisibility() && !element.closest('[aria-hidden=true], p'))
+      .map((element) => ({ box: element.getBoundingClientRect(), html: element.outerHTML.slice(0, 80) }))
+      .filter(({ box }) => box.width < 24 || box.height < 24)
+      .map(({ html }) => html),
+  );
+
+test('every stage fits when narrow, spaced or enlarged @layout', async ({ page, visitor }) => {
+  test.slow();
+  const look = async (stage: string) => {
+    // Also 400 % zoom on a desktop.
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await overflow(page), `${stage} at 320 px`).toBe(0);
     await page.setViewportSize({ width: 375, height: 667 });
-    await openWithFonts(page);
-    await setLetters(visitor, (16 * percent) / 100);
-    await visitor.openForm();
-    expect(await overflow(visitor)).toBe(0);
-    await visitor.fillForm();
-    await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    expect(await overflow(visitor)).toBe(0);
-    for (const number of [1, 6]) {
-      const { x, width } = await boxOf(visitor.box(number));
-      expect(x).toBeGreaterThan(0);
-      expect(x + width).toBeLessThan(375);
+    expect(await spaceText(visitor), `${stage}, spaced`).toEqual({ cut: [], sideways: 0 });
+    expect(await smallTargets(visitor), `${stage}, targets`).toEqual([]);
+    if (stage === 'landing') return;
+    for (const percent of [150, 200]) {
+      await setLetters(visitor, (16 * percent) / 100);
+      expect(await overflow(page), `${stage} with letters of ${percent} %`).toBe(0);
+      if (stage !== 'code screen') continue;
+      const [first, last] = [await boxOf(visitor.box(1)), await boxOf(visitor.box(6))];
+      expect(first.x).toBeGreaterThan(0);
+      expect(last.x + last.width).toBeLessThan(375);
     }
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    expect(await overflow(visitor)).toBe(0);
-    expect(await page.evaluate(() => scrollX)).toBe(0);
-  });
+    await setLetters(visitor, 16);
+  };
+  await page.setViewportSize({ width: 375, height: 667 });
+  await openWithFonts(page);
+  await look('landing');
+  await visitor.openForm();
+  await visitor.sendForm();
+  await look('form');
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(visitor.codeScreen).toBeVisible();
+  await look('code screen');
+  await visitor.openArticle();
+  await look('article');
+});

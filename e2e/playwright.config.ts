@@ -32,12 +32,12 @@ export default defineConfig<{ machineFace: boolean }>({
   },
   projects: [
     // In the page's own face. What measures lines, rows and columns also in the widest (global-setup.ts) and the narrowest
-    // that a machine sets text in when the page's fonts never arrive.
+    // that a machine sets text in when the page's fonts never arrive, or until they do (@late).
     { name: 'own' },
     { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {
       name: 'narrow',
-      grep: /@layout/,
+      grep: /@layout|@late\b/,
       use: { machineFace: true, launchOptions: { ...chromiumLaunchOptions(), env: narrow } },
     },
   ],

@@ -29,10 +29,7 @@ test('a press between the start of hydration and its end opens the form, once', 
   expect(await page.evaluate(() => history.length)).toBe(before + 1);
 });
 
-test('a tap that wakes a translated page is not lost when the page is drawn anew under the finger', async ({
-  browser,
-  site,
-}) => {
+test('a tap that wakes a translated page is not lost', async ({ browser, site }) => {
   const context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

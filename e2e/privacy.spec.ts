@@ -36,11 +36,7 @@ async function held(page: Page): Promise<string[]> {
   return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
 }
 
-test('what is kept on the device is what docs/privacy.md names, to the last key', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('the device keeps what docs/privacy.md names, to the last key', async ({ page, visitor, site }) => {
   const seen = new Set<string>();
   const look = async () => {
     for (const one of await held(page)) seen.add(one);
@@ -53,22 +49,20 @@ test('what is kept on the device is what docs/privacy.md names, to the last key'
   await visitor.openForm();
   await look();
   await page.goBack();
-  await expect(
-    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
-  ).toBeVisible();
+  await expect(visitor.landing).toBeVisible();
   await look();
   await page.goForward();
   await visitor.fillForm();
   await look();
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await look();
   const code = await visitor.mailedCode();
   await page.reload();
   await expect(visitor.box(1)).toBeVisible();
   await look();
   await visitor.enterCode(code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   await look();
   expect([...seen].toSorted()).toEqual(named().toSorted());
 

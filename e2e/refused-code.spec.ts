@@ -1,32 +1,36 @@
 // A refused code is reported beside the boxes as well as in a toast, and no toast covers what the visitor is doing.
 import type { Locator } from '@playwright/test';
 
-import { boxAtRest, boxOf, expect, openWithFonts, test, type Box, type Visitor } from './fixtures.ts';
+import {
+  answerOnce,
+  boxAtRest,
+  boxOf,
+  expect,
+  test,
+  waitForFonts,
+  wrongFor,
+  type Box,
+  type Visitor,
+} from './fixtures.ts';
 
 /** Beside the boxes; the toast puts its status before it. */
 const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
 
-const wrongCodeOf = (code: string) => (code === '000000' ? '000001' : '000000');
-
-/** From the landing page to a code screen whose code was refused. */
-async function haveCodeRefused(visitor: Visitor): Promise<void> {
-  await visitor.askForCode();
-  await visitor.enterCode(wrongCodeOf(await visitor.mailedCode()));
+/** Begins at a code screen whose code was refused. */
+async function startAtRefusal(visitor: Visitor): Promise<void> {
+  await visitor.startAtCode();
+  await visitor.enterCode(wrongFor(await visitor.mailedCode()));
   await expect(visitor.toast).toContainText(`400: ${REFUSAL}`);
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the sentence about a refused code stays under the boxes, tied to them, until something is typed', async ({
-  page,
-  visitor,
-}) => {
-  await page.goto('/');
-  await haveCodeRefused(visitor);
+test('the sentence about a refused code stays until something is typed', async ({ page, visitor }) => {
+  await page.clock.install();
+  await startAtRefusal(visitor);
   const sentence = page.getByRole('main').getByText(REFUSAL);
   await expect(sentence).toHaveText(REFUSAL);
-  await visitor.toast.getByRole('button', { name: 'Close notification' }).click();
-  await expect(visitor.toast).toHaveCount(0);
+  await visitor.closeToast();
   await expect(sentence).toBeVisible();
   for (const number of [1, 6]) {
     await expect(visitor.box(number)).toHaveAccessibleDescription(REFUSAL);
@@ -42,87 +46,23 @@ test('the sentence about a refused code stays under the boxes, tied to them, unt
   expect(await visitor.boxValues()).toBe('______');
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
-});
 
-test('the toast about a refused code goes with the next digit, and no digit is marked blue', async ({
-  page,
-  visitor,
-}) => {
-  await page.goto('/');
-  await haveCodeRefused(visitor);
-  await page.keyboard.type('1');
-  await expect(visitor.toast).toHaveCount(0);
-  const marked = await visitor.box(6).evaluate((box) => getComputedStyle(box, '::selection').backgroundColor);
-  expect(marked).toBe('rgba(0, 0, 0, 0)');
-});
-
-test('a failure that says nothing about the code stands under the boxes too, until a new code is sent', async ({
-  page,
-  visitor,
-}) => {
-  await page.clock.install();
-  await page.goto('/');
-  await visitor.askForCode();
-  await page.route('**/api/verify', (route) => route.fulfill({ status: 500, body: '' }), { times: 1 });
+  // A failure that says nothing about the code stands there until a new code is sent.
+  await answerOnce(page, '**/api/verify', { status: 500, body: '' });
   await visitor.enterCode('123456');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
-  const sentence = page.getByRole('main').getByText('Your code could not be checked.');
-  await expect(sentence).toBeVisible();
+  const failure = page.getByRole('main').getByText('Your code could not be checked.');
+  await expect(failure).toBeVisible();
   await page.clock.fastForward(60_000);
   await page.getByRole('button', { name: 'Resend Code' }).click();
   await expect(visitor.toast).toContainText('Success!');
-  await expect(sentence).toHaveCount(0);
+  await expect(failure).toHaveCount(0);
 });
 
-test('the sentence is read out once: by the box that has the focus, not by the toast as well', async ({
-  page,
-  visitor,
-}) => {
-  await page.goto('/');
-  // What live regions say to a screen reader, as they change.
-  await page.evaluate(() => {
-    const heard: string[] = [];
-    Object.assign(window, { heard });
-    new MutationObserver(() => {
-      for (const region of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) {
-        const text = region.textContent.trim();
-        if (text !== '' && !heard.includes(text)) heard.push(text);
-      }
-    }).observe(document.body, { childList: true, subtree: true, characterData: true });
-  });
-  await haveCodeRefused(visitor);
-  const heard = () => page.evaluate(() => (window as unknown as { heard: string[] }).heard.join('\n'));
-  await expect.poll(heard).toContain('Verification Failed');
-  expect(await heard()).not.toContain('That code is wrong');
-  await expect(visitor.box(1)).toHaveAccessibleDescription(REFUSAL);
-});
-
-test('the boxes take digits of other scripts, and send 0 to 9', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.askForCode();
-  const code = await visitor.mailedCode();
-  const sent = page.waitForRequest('**/api/verify');
-  await visitor.box(1).focus();
-  await page.keyboard.insertText('½²');
-  expect(await visitor.boxValues()).toBe('______');
-  const scripts = ['٠', '０', '०', '۰', '0', '৪'];
-  for (const [index, digit] of code.split('').entries()) {
-    const zero = (scripts[index] ?? '0').codePointAt(0) ?? 0;
-    await page.keyboard.insertText(
-      String.fromCodePoint(zero - (scripts[index] === '৪' ? 4 : 0) + Number(digit)),
-    );
-  }
-  expect((await sent).postDataJSON()).toEqual({ email: visitor.email, code });
-  await expect(page.getByRole('article')).toBeVisible();
-});
-
-test('at 320 x 568 the toast about a refused code covers neither heading nor sentence', async ({
-  page,
-  visitor,
-}) => {
+test('the toast about a refused code goes with the next digit', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 320, height: 568 });
-  await openWithFonts(page);
-  await haveCodeRefused(visitor);
+  await startAtRefusal(visitor);
+  await waitForFonts(page);
   const toast = await boxAtRest(visitor.toast);
   for (const part of [
     page.getByRole('heading', { level: 1 }),
@@ -136,6 +76,13 @@ test('at 320 x 568 the toast about a refused code covers neither heading nor sen
   await page.keyboard.press('Shift+Tab');
   await toggle.focus();
   await expect.poll(async () => overlap(await boxOf(visitor.toast), await boxOf(toggle))).toBe(false);
+
+  await visitor.box(1).focus();
+  await page.keyboard.type('1');
+  await expect(visitor.toast).toHaveCount(0);
+  // No digit is marked blue.
+  const marked = await visitor.box(6).evaluate((box) => getComputedStyle(box, '::selection').backgroundColor);
+  expect(marked).toBe('rgba(0, 0, 0, 0)');
 });
 
 // A phone, the same with its keyboard open, lying on its side, a laptop at 400 % zoom, a tablet, a desktop.
@@ -177,24 +124,24 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
   }).toPass();
 }
 
-for (const [width, height] of SIZES) {
-  test(`a toast covers neither boxes nor focus at ${width} x ${height}`, async ({ page, visitor }) => {
-    await page.setViewportSize({ width, height });
-    await page.goto('/');
-    await visitor.openForm();
-    await visitor.sendForm();
-    await visitor.fillForm();
-    const send = page.getByRole('button', { name: 'Send Verification Code' });
-    const sentences = [
-      'The mail server does not answer just now. Please try again in a minute.',
-      'x'.repeat(500),
-    ];
+test('at no size a toast covers the fields of the form or the focus', async ({ page, visitor }) => {
+  test.slow();
+  await visitor.startAtForm();
+  await visitor.sendForm();
+  await visitor.fillForm();
+  const send = page.getByRole('button', { name: 'Send Verification Code' });
+  const sentences = [
+    'The mail server does not answer just now. Please try again in a minute.',
+    'x'.repeat(500),
+  ];
+  for (const [width, height] of SIZES)
     for (const body of sentences) {
-      await page.route('**/api/leads', (route) => route.fulfill({ status: 503, body }), { times: 1 });
+      await page.setViewportSize({ width, height });
+      await answerOnce(page, '**/api/leads', { status: 503, body });
       await send.focus();
       await page.keyboard.press('Enter');
       await expect(visitor.toast).toContainText(body);
-      await expectNothingCovered(visitor, send, 'form');
+      await expectNothingCovered(visitor, send, `button at ${width} x ${height}`);
       // Back through the fields, with complaints under them.
       await page.getByRole('checkbox').uncheck();
       await page.getByLabel('Work Email *').fill('');
@@ -204,30 +151,39 @@ for (const [width, height] of SIZES) {
         page.getByLabel('Full Name *'),
       ]) {
         await field.focus();
-        await expectNothingCovered(visitor, field, 'field');
+        await expectNothingCovered(visitor, field, `field at ${width} x ${height}`);
       }
       await visitor.fillForm();
     }
-    await send.focus();
-    await page.keyboard.press('Enter');
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+});
+
+test('at no size a toast covers the boxes of the code or the focus', async ({ page, visitor }) => {
+  test.slow();
+  await visitor.startAtCode();
+  for (const [width, height] of SIZES)
     for (const body of [REFUSAL, 'x'.repeat(500)]) {
-      await page.route('**/api/verify', (route) => route.fulfill({ status: 400, body }), { times: 1 });
+      await page.setViewportSize({ width, height });
+      await answerOnce(page, '**/api/verify', { status: 400, body });
       await visitor.enterCode('123456');
       await expect(visitor.toast).toContainText(`400: ${body}`);
-      await expectNothingCovered(visitor, visitor.box(1), 'code');
+      await expectNothingCovered(visitor, visitor.box(1), `code at ${width} x ${height}`);
       for (const number of [1, 6])
         expect(overlap(await boxOf(visitor.toast), await boxOf(visitor.box(number)))).toBe(false);
       const wrongAddress = page.getByRole('button', { name: 'Wrong address?' });
       await wrongAddress.focus();
-      await expectNothingCovered(visitor, wrongAddress, 'wrong address');
+      await expectNothingCovered(visitor, wrongAddress, `wrong address at ${width} x ${height}`);
     }
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    const back = page.getByRole('button', { name: 'Back' });
+  await visitor.openArticle();
+  await expect(visitor.toast).toContainText('Verified!');
+  // Its time stands still while the visitor looks at another window.
+  await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+  const back = page.getByRole('button', { name: 'Back' });
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height });
+    await back.blur();
     await back.focus();
-    await expect(visitor.toast).toContainText('Verified!');
-    // It gives way in a moment.
-    await expect.poll(async () => overlap(await boxOf(visitor.toast), await boxOf(back))).toBe(false);
-  });
-}
+    await expect
+      .poll(async () => overlap(await boxOf(visitor.toast), await boxOf(back)), `${width} x ${height}`)
+      .toBe(false);
+  }
+});

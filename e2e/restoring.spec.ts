@@ -1,26 +1,14 @@
 // A page that is loaded anew while the network fails: nothing the visitor had is lost, and there is a way on.
-import type { Page, Route } from '@playwright/test';
+import type { Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
-const codeScreen = (page: Page) => page.getByRole('heading', { name: 'Verify Your Email' });
-const form = (page: Page) => page.getByRole('heading', { name: 'Get Your Free Copy' });
+const PORTAL = { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' };
 
-const ANSWERS = [
-  null,
-  { status: 503, contentType: 'text/plain', body: 'Not now.' },
-  { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' },
-];
-
-test('a code screen that could not be restored says so, and comes back at a press', async ({
-  page,
-  visitor,
-  site,
-}) => {
-  await page.goto('/');
-  await visitor.askForCode();
+test('a code screen that was not restored comes back at a press', async ({ page, visitor, site }) => {
+  await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  for (const answer of ANSWERS) {
+  for (const answer of [null, PORTAL]) {
     let asked = 0;
     await page.route('**/api/challenge**', (route) => {
       asked += 1;
@@ -29,7 +17,7 @@ test('a code screen that could not be restored says so, and comes back at a pres
     await page.reload();
     const sentence = page.getByText('Your code screen could not be brought back.');
     await expect(sentence).toBeVisible();
-    await expect(codeScreen(page)).toBeVisible();
+    await expect(visitor.codeScreen).toBeVisible();
     const tryAgain = page.getByRole('button', { name: 'Try again' });
     const before = asked;
     await tryAgain.click();
@@ -45,73 +33,62 @@ test('a code screen that could not be restored says so, and comes back at a pres
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.goBack();
   await visitor.enterCode(code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
-for (const session of ['came', 'was lost as well'] as const)
-  test(`a reload while the right code is being checked loses nothing, where its session ${session}`, async ({
-    page,
-    visitor,
-    context,
-  }) => {
-    await page.goto('/');
-    await visitor.askForCode();
+for (const next of ['a reload', 'a reload without the session', 'another press'] as const)
+  test(`a lost answer to the right code is made up for by ${next}`, async ({ page, visitor, context }) => {
+    await visitor.startAtCode();
     const code = await visitor.mailedCode();
-    let hasChecked = () => {};
-    const checked = new Promise<void>((resolve) => (hasChecked = resolve));
-    const leaveUnanswered = async (route: Route) => {
-      // The server is done, and the page does not hear of it.
-      await route.fetch();
-      hasChecked();
-    };
-    await page.route('**/api/verify', leaveUnanswered, { times: 1 });
+    const checked = Promise.withResolvers<void>();
+    await page.route(
+      '**/api/verify',
+      async (route) => {
+        // The server is done, and the page does not hear of it.
+        expect((await route.fetch()).status()).toBe(200);
+        if (next !== 'a reload') await context.clearCookies({ name: 'session' });
+        if (next === 'another press') await route.abort('connectionreset');
+        checked.resolve();
+      },
+      { times: 1 },
+    );
     await visitor.enterCode(code);
-    await checked;
-    if (session === 'was lost as well') {
-      await context.clearCookies({ name: 'session' });
-      await page.reload();
+    await checked.promise;
+    if (next === 'another press') await page.getByRole('button', { name: 'Try again' }).click();
+    else await page.reload();
+    if (next === 'a reload without the session') {
       await expect(page.getByText(visitor.email)).toBeVisible();
       await visitor.enterCode(code);
-    } else await page.reload();
-    await expect(page.getByRole('article')).toBeVisible();
+    }
+    await expect(visitor.article).toBeVisible();
   });
 
 test('the code screen is found again with Forward after a reload of the form', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   await page.goBack();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.goForward();
   await expect(page.getByText(visitor.email)).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
 });
 
-test('a code screen whose code is gone begins at the form, with what the tab kept', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('a code screen whose code is gone begins at the kept form', async ({ page, visitor, context }) => {
   await page.goto('/');
   await visitor.askForCode();
   await context.clearCookies();
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.reload();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
 });
 
-test('a reload on a line that stands still shows that something is to come, and then what was there', async ({
-  page,
-  visitor,
-}) => {
+test('a reload on a slow line shows that something is to come', async ({ page, visitor }) => {
   await page.clock.install();
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const held: Route[] = [];
   const hold = (route: Route) => void held.push(route);
   await page.route('**/assets/second-*', hold);
@@ -136,10 +113,7 @@ test('a reload on a line that stands still shows that something is to come, and 
   await expect(alert).toBeHidden();
 });
 
-test('where storage is forbidden, a restored code screen still knows what was typed', async ({
-  page,
-  visitor,
-}) => {
+test('without storage a restored code screen knows what was typed', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'sessionStorage', {
       get: () => {
@@ -147,18 +121,12 @@ test('where storage is forbidden, a restored code screen still knows what was ty
       },
     });
   });
-  await page.goto('/');
-  await visitor.askForCode();
-  await page.reload();
+  await visitor.startAtCode();
   await page.getByRole('button', { name: 'Wrong address?' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
 });
 
-test('the notice that the page did not load goes when it loads after all', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
+test('the notice of a failed load goes after a good one', async ({ page, visitor, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
   let failures = 0;
   await page.route('**/assets/app-*', (route) => {
@@ -173,27 +141,21 @@ test('the notice that the page did not load goes when it loads after all', async
   expect(failures).toBeGreaterThanOrEqual(3);
   await page.unroute('**/assets/app-*');
   await button.click();
-  await expect(form(page)).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await expect(alert).toBeHidden();
   await visitor.fillForm();
 });
 
-test('a reload that fails once keeps the code screen for the next one; an address that is typed does not', async ({
-  page,
-  visitor,
-  context,
-  expectedComplaints,
-}) => {
+test('the code screen outlives a failed reload', async ({ page, visitor, context, expectedComplaints }) => {
   expectedComplaints.push(/ERR_INTERNET_DISCONNECTED/);
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const devtools = await context.newCDPSession(page);
   await context.setOffline(true);
   await page.reload().catch(() => {});
   await context.setOffline(false);
   await devtools.send('Page.reload');
-  await expect(codeScreen(page)).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await page.goto('/');
   await expect(page.getByRole('button', { name: 'Get Your Free Copy', exact: true })).toBeVisible();
-  await expect(codeScreen(page)).toHaveCount(0);
+  await expect(visitor.codeScreen).toHaveCount(0);
 });

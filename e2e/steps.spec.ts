@@ -1,29 +1,36 @@
-// The form and the code screen are two steps of one way: the same places, and how far one has come.
-import { expect, openWithFonts, test } from './fixtures.ts';
+// The form and the code screen are two steps of one way: the same places, what the visitor gets beside or above them, and how far one has come.
+import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test('the code screen keeps the places of the form, with the guide beside it and the step marked @layout', async ({
-  page,
-  visitor,
-}) => {
+test('the code screen keeps the places of form and promise @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openWithFonts(page);
   await visitor.openForm();
   const heading = page.getByRole('heading', { level: 1 });
   const beside = page.getByRole('complementary', { name: 'What You Will Have' });
+  const guide = beside.getByRole('img', { name: /guide/i });
   const current = page.getByRole('list', { name: 'Three steps to the guide' }).locator('[aria-current=step]');
   const places = async () => {
-    const [title, plate] = [await heading.boundingBox(), await beside.boundingBox()];
-    return { x: title?.x, y: title?.y, plate };
+    const { x, y } = await boxOf(heading);
+    return { x, y, plate: await boxOf(beside) };
   };
   await expect(current).toHaveText('Details');
-  await expect(beside.getByRole('img', { name: /guide/i })).toBeVisible();
+  await expect(beside.getByRole('heading')).toHaveText('What You Will Have');
+  await expect(guide).toBeVisible();
+  await expect
+    .poll(() => guide.evaluate((element: HTMLImageElement) => element.naturalWidth))
+    .toBeGreaterThan(0);
+  await expect(beside.getByRole('listitem')).toHaveCount(3);
+  await expect(beside.getByText('Sarah Lindqvist')).toBeVisible();
+  await expect(beside.getByText('3.5x improvement in 60 days')).toBeVisible();
   const onForm = await places();
-  expect((onForm.plate?.y ?? 0) + (onForm.plate?.height ?? 0)).toBeLessThan(900);
+  const form = await boxOf(page.locator('form'));
+  expect(onForm.plate.x).toBeGreaterThan(form.x + form.width);
+  expect(onForm.plate.y + onForm.plate.height).toBeLessThan(900);
   await visitor.fillForm();
   await visitor.sendForm();
   await expect(heading).toHaveText('Verify Your Email');
   await expect(current).toHaveText('Code');
-  await expect(beside.getByRole('img', { name: /guide/i })).toBeVisible();
+  await expect(guide).toBeVisible();
   expect(await places()).toEqual(onForm);
   // A reload brings back the same places too.
   await page.reload();
@@ -31,46 +38,47 @@ test('the code screen keeps the places of the form, with the guide beside it and
   await expect.poll(places).toEqual(onForm);
 });
 
-for (const width of [320, 375, 768])
-  test(`at ${width} px the reassurances stand under the button, each on one line @layout`, async ({
-    page,
-    visitor,
-  }) => {
-    await page.setViewportSize({ width, height: 800 });
-    await openWithFonts(page);
-    await visitor.openForm();
-    const note = page.getByText('No credit card required • Instant access • Unsubscribe anytime');
-    await expect(note).toBeVisible();
-    const lines = await note.evaluate((element) =>
-      Array.from(element.children, (one) => [one.textContent, one.getClientRects().length]),
-    );
-    expect(lines).toEqual([
-      ['No credit card required •', 1],
-      ['Instant access •', 1],
-      ['Unsubscribe anytime', 1],
-    ]);
-    const wide = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(wide).toBe(0);
-  });
-
-test('between the address and the consent there is no more room than a suggestion needs', async ({
-  page,
-  visitor,
-}) => {
-  await page.goto('/');
+test('up to 768 px promise and reassurances are single lines @layout', async ({ page, visitor }) => {
+  await openWithFonts(page);
   await visitor.openForm();
+  for (const width of [320, 375, 768])
+    await test.step(`at ${width} px`, async () => {
+      await page.setViewportSize({ width, height: 800 });
+      await expect(page.getByRole('complementary')).toHaveCount(0);
+      const promise = page.getByText('Six chapters on emails people answer.');
+      await expect(promise).toBeVisible();
+      const promiseLines = await promise.evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size;
+      });
+      expect(promiseLines).toBe(1);
+      const note = page.getByText('No credit card required • Instant access • Unsubscribe anytime');
+      await expect(note).toBeVisible();
+      const lines = await note.evaluate((element) =>
+        Array.from(element.children, (one) => [one.textContent, one.getClientRects().length]),
+      );
+      expect(lines).toEqual([
+        ['No credit card required •', 1],
+        ['Instant access •', 1],
+        ['Unsubscribe anytime', 1],
+      ]);
+      expect(await overflow(page)).toBe(0);
+    });
+});
+
+test('a suggested address moves nothing and leads back to its field', async ({ page, visitor }) => {
+  await visitor.startAtForm();
   const address = page.getByLabel('Work Email *');
   const consent = page.getByRole('checkbox');
-  const gap = async () => {
-    const [above, below] = [await address.boundingBox(), await consent.boundingBox()];
-    return (below?.y ?? 0) - ((above?.y ?? 0) + (above?.height ?? 0));
-  };
-  expect(await gap()).toBeLessThanOrEqual(36);
-  const before = await consent.boundingBox();
+  const [above, below] = [await boxOf(address), await boxOf(consent)];
+  expect(below.y - above.y - above.height).toBeLessThanOrEqual(36);
   await address.fill('ada@gmial.com');
   await address.blur();
-  await expect(page.getByRole('button', { name: 'Did you mean ada@gmail.com?' })).toBeVisible();
-  expect(await consent.boundingBox()).toEqual(before);
+  const suggestion = page.getByRole('button', { name: 'Did you mean ada@gmail.com?' });
+  await expect(suggestion).toBeVisible();
+  expect(await boxOf(consent)).toEqual(below);
+  await suggestion.press('Enter');
+  await expect(address).toHaveValue('ada@gmail.com');
+  await expect(address).toBeFocused();
 });

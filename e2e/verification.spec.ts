@@ -1,114 +1,106 @@
-import { expect, stopClock, test } from './fixtures.ts';
+import { answerOnce, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
 
-test.beforeEach(async ({ page }) => {
-  await page.goto('/');
-});
+const codeOf = (request: { postDataJSON: () => unknown }) =>
+  (request.postDataJSON() as { code: string }).code;
 
 test('typing a code fills the boxes one by one and verifies it once', async ({ page, visitor }) => {
-  const calls: unknown[] = [];
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/verify')) calls.push(request.postDataJSON());
-  });
-  await visitor.askForCode();
+  const calls = requestsTo(page, '/api/verify');
+  await visitor.startAtCode();
   const code = await visitor.mailedCode();
+  await expect(visitor.box(1)).toBeFocused();
+  const group = page.getByRole('group', { name: 'Verify Your Email 6-digit code' });
+  await expect(group).toHaveAccessibleDescription(`We sent a 6-digit code to ${visitor.email}.`);
   for (const number of [1, 2, 3, 4, 5, 6]) {
     await expect(visitor.box(number)).toHaveAttribute('inputmode', 'numeric');
     await expect(visitor.box(number)).toHaveAttribute('autocomplete', 'one-time-code');
+    await expect(visitor.box(number)).toHaveAttribute('enterkeyhint', number === 6 ? 'done' : 'next');
     await expect(visitor.box(number)).toHaveAccessibleName(`Digit ${number} of 6`);
   }
   await visitor.box(1).click();
   await page.keyboard.type('x-');
+  await page.keyboard.insertText('½²');
   expect(await visitor.boxValues()).toBe('______');
-  await page.keyboard.type(code.slice(0, 3));
-  await expect(visitor.box(4)).toBeFocused();
-  await page.keyboard.type(code.slice(3));
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(calls).toEqual([{ email: visitor.email, code }]);
+  const zeros = ['٠', '０', '0', '۰', '०', '০'];
+  for (const [index, zero] of zeros.entries()) {
+    await expect(visitor.box(index + 1)).toBeFocused();
+    await page.keyboard.insertText(String.fromCodePoint((zero.codePointAt(0) ?? 0) + Number(code[index])));
+  }
+  await expect(visitor.article).toBeVisible();
+  expect(calls.map((call) => call.postDataJSON() as unknown)).toEqual([{ email: visitor.email, code }]);
 });
 
-test('Backspace, arrows, Home and End move between the boxes', async ({ page, visitor }) => {
-  await visitor.askForCode();
+test('keys move between the boxes, and a code is pasted or filled in', async ({ page, visitor, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await visitor.startAtCode();
+  const code = await visitor.mailedCode();
   await visitor.enterCode('123');
   await page.keyboard.press('Backspace');
   await expect(visitor.box(3)).toBeFocused();
   expect(await visitor.boxValues()).toBe('123___');
-  await page.keyboard.press('Backspace');
-  await expect(visitor.box(3)).toBeFocused();
+  for (const [key, number] of [
+    ['Backspace', 3],
+    ['Home', 1],
+    ['ArrowRight', 2],
+    ['ArrowLeft', 1],
+    ['End', 6],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect(visitor.box(number), key).toBeFocused();
+  }
   expect(await visitor.boxValues()).toBe('12____');
-  await page.keyboard.press('Home');
-  await expect(visitor.box(1)).toBeFocused();
-  await page.keyboard.press('ArrowRight');
-  await expect(visitor.box(2)).toBeFocused();
-  await page.keyboard.press('ArrowLeft');
-  await expect(visitor.box(1)).toBeFocused();
-  await page.keyboard.press('End');
-  await expect(visitor.box(6)).toBeFocused();
   await visitor.box(2).click();
   await page.keyboard.type('2');
   await expect(visitor.box(3)).toBeFocused();
   await visitor.box(1).click();
   await page.keyboard.type('9');
   expect(await visitor.boxValues()).toBe('92____');
-});
 
-test('a code is pasted into any box, also out of a longer text', async ({ page, visitor, context }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const typed: string[] = [];
-  await page.route('**/api/verify', async (route) => {
-    typed.push((route.request().postDataJSON() as { code: string }).code);
-    await route.fulfill({ status: 400, body: 'No.' });
-  });
-  await visitor.askForCode();
-  const pastes = [
+  await page.route('**/api/verify', (route) => route.fulfill({ status: 400, body: 'No.' }));
+  const calls = requestsTo(page, '/api/verify');
+  for (const [text, number] of [
     ['111111', 1],
-    ['222 222', 3],
-    ['333-333', 6],
     ['Your code for the guide is 444444. It is valid for 10 minutes.', 4],
-  ] as const;
-  for (const [text, number] of pastes) {
+    ['333-333', 6],
+  ] as const) {
     await page.evaluate((value) => navigator.clipboard.writeText(value), text);
     await visitor.box(number).focus();
+    const answered = page.waitForResponse('**/api/verify');
     await page.keyboard.press('ControlOrMeta+v');
-    await expect.poll(() => typed.at(-1)).toBe(text.replace(/\D/g, '').slice(0, 6));
+    await answered;
     await expect(visitor.box(1)).toBeFocused();
     expect(await visitor.boxValues()).toBe('______');
   }
-  expect(typed).toHaveLength(pastes.length);
-});
+  expect(calls.map(codeOf)).toEqual(['111111', '444444', '333333']);
 
-test('autofill may put the whole code into one box at once', async ({ page, visitor }) => {
-  await visitor.askForCode();
-  const code = await visitor.mailedCode();
+  await page.unroute('**/api/verify');
   await visitor.box(1).evaluate((input: HTMLInputElement, value) => {
-    // As a browser does it: the value changes and one input event follows.
+    // As autofill does it: the value changes and one input event follows.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
     input.dispatchEvent(
       new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }),
     );
   }, code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
 });
 
-test('while verifying the boxes are disabled, and after a refusal empty, usable and focused', async ({
-  page,
-  visitor,
-}) => {
-  const held = Promise.withResolvers<void>();
+test('while verifying the boxes are disabled, then empty and usable', async ({ page, visitor, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  let release = () => {};
   const asked: string[] = [];
-  // One route for all three codes. A route that ends and one that begins may let a request pass between them.
+  // One route for all codes. A route that ends and one that begins may let a request pass between them.
   await page.route('**/api/verify', async (route) => {
-    asked.push((route.request().postDataJSON() as { code: string }).code);
-    if (asked.length === 1) await held.promise;
-    if (asked.length === 2) await route.fulfill({ status: 400, body: '' });
-    else await route.continue();
+    asked.push(codeOf(route.request()));
+    if (asked.length === 2) return route.fulfill({ status: 400, body: '' });
+    if (asked.length < 4) await new Promise<void>((resolve) => (release = resolve));
+    return route.continue();
   });
-  await visitor.askForCode();
+  await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  const wrong = code === '000000' ? '000001' : '000000';
+  const wrong = wrongFor(code);
   await visitor.enterCode(wrong);
   await expect(page.getByRole('status').filter({ hasText: 'Verifying code...' })).toBeVisible();
   for (const number of [1, 6]) await expect(visitor.box(number)).toBeDisabled();
-  held.resolve();
+  release();
   await expect(visitor.toast).toContainText('Verification Failed');
   await expect(visitor.toast).toContainText(
     '400: That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.',
@@ -120,14 +112,21 @@ test('while verifying the boxes are disabled, and after a refusal empty, usable 
   await page.keyboard.type('999999');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
   await expect(visitor.box(1)).toBeFocused();
-  await page.keyboard.type(code);
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(asked).toEqual([wrong, '999999', code]);
+
+  // A code that is pasted while another one is checked is sent after it.
+  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
+  await page.keyboard.type(wrong);
+  await expect(visitor.box(1)).toBeDisabled();
+  await page.keyboard.press('ControlOrMeta+v');
+  expect(await visitor.boxValues()).toBe(wrong);
+  release();
+  await expect(visitor.article).toBeVisible();
+  expect(asked).toEqual([wrong, '999999', wrong, code]);
 });
 
-test('the resend countdown runs for 60 seconds, and again after a press', async ({ page, visitor, site }) => {
+test('the resend countdown runs for 60 seconds, again after a press', async ({ page, visitor, site }) => {
   await page.clock.install();
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm();
   await stopClock(page);
   await visitor.sendForm();
@@ -136,68 +135,63 @@ test('the resend countdown runs for 60 seconds, and again after a press', async 
   await expect(page.getByRole('button', { name: 'Resend Code' })).toHaveCount(0);
   await page.clock.runFor(1000);
   await expect(page.getByText('Resend in 59 seconds')).toBeVisible();
-  await expect(page.getByText('look in your spam')).toHaveCount(0);
-  await page.clock.fastForward(30_000);
-  await expect(page.getByText('Resend in 29 seconds')).toBeVisible();
+  const advice = page.getByRole('heading', { name: 'Nothing yet?' });
+  await expect(advice).toHaveCount(0);
+  await page.clock.fastForward(19_000);
+  await expect(page.getByText('Resend in 40 seconds')).toBeVisible();
+  await expect(advice.locator('..').getByRole('listitem')).toHaveCount(4);
   await expect(page.getByText('look in your spam')).toBeVisible();
-  await page.clock.fastForward(29_000);
+  await expect(visitor.box(1)).toBeFocused();
+  await page.clock.fastForward(40_000);
 
   await page.getByRole('button', { name: 'Resend Code' }).click();
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await expect(visitor.toast).toContainText('Success!');
   const second = await visitor.mailedCode(2);
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(2);
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   expect(second).not.toBe(first);
   // The first mail was only slow: its code is as good.
   await page.clock.resume();
   await visitor.enterCode(first);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
 });
 
-test('a resend that fails gives the button back', async ({ page, visitor }) => {
+test('a resend that fails gives the button back, and leads to the boxes', async ({ page, visitor }) => {
   await page.clock.install();
-  await visitor.askForCode();
+  await visitor.startAtCode();
+  const resend = page.getByRole('button', { name: 'Resend Code' });
   await page.clock.fastForward(60_000);
-  await page.route('**/api/leads', (route) => route.fulfill({ status: 503, body: 'Not now.' }), { times: 1 });
-  await page.getByRole('button', { name: 'Resend Code' }).click();
-  await expect(visitor.toast).toContainText('503: Not now.');
-  await expect(page.getByRole('button', { name: 'Resend Code' })).toBeVisible();
-});
+  // The countdown begins with the answer: a minute that passes before it does not count.
+  const answered = page.waitForResponse('**/api/leads');
+  await resend.press('Enter');
+  await (await answered).finished();
+  await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
+  await expect(visitor.box(1)).toBeFocused();
 
-test('a wrong address leads back to the form with everything kept', async ({ page, visitor }) => {
-  await visitor.askForCode();
-  await page.getByRole('button', { name: 'Wrong address?' }).click();
-  await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
-  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
-  await expect(page.getByRole('checkbox')).toBeChecked();
-});
-
-test('a code that is pasted while another one is checked is sent after it', async ({
-  page,
-  visitor,
-  context,
-  site,
-}) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
-  await visitor.askForCode();
-  const code = await visitor.mailedCode();
-  const wrong = code === '000000' ? '000001' : '000000';
-  const held = Promise.withResolvers<void>();
-  const asked: string[] = [];
-  await page.route('**/api/verify', async (route) => {
-    asked.push((route.request().postDataJSON() as { code: string }).code);
-    if (asked.length === 1) await held.promise;
-    await route.continue();
+  // The tries were used up: the boxes of a new challenge take the place of the old ones.
+  await page.clock.fastForward(60_000);
+  await answerOnce(page, '**/api/leads', {
+    status: 202,
+    json: { challengeId: 'another', reference: 'ABC', resendSeconds: 60 },
   });
-  await visitor.enterCode(wrong);
-  await expect(visitor.box(1)).toBeDisabled();
-  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
-  await page.keyboard.press('Control+V');
-  expect(await visitor.boxValues()).toBe(wrong);
-  held.resolve();
-  await expect(page.getByRole('article')).toBeVisible();
-  expect(asked).toEqual([wrong, code]);
+  await visitor.box(1).evaluate((box) => box.setAttribute('data-old', ''));
+  await resend.press('Enter');
+  await expect(page.locator('[data-old]')).toHaveCount(0);
+  await expect(visitor.box(1)).toBeFocused();
+
+  await page.clock.fastForward(60_000);
+  await answerOnce(page, '**/api/leads', { status: 503, body: 'Not now.' });
+  await resend.press('Enter');
+  await expect(visitor.toast).toContainText('503: Not now.');
+  await expect(visitor.box(1)).toBeFocused();
+  await expect(resend).toBeVisible();
+
+  await hold(page, '**/api/verify');
+  await visitor.enterCode('123456');
+  await expect(page.getByText('Verifying code...')).toBeVisible();
+  await resend.press('Enter');
+  await expect(visitor.codeScreen).toBeFocused();
 });
 
 test('a clock that is set back does not stop the countdown', async ({ page, visitor }) => {
@@ -205,8 +199,7 @@ test('a clock that is set back does not stop the countdown', async ({ page, visi
     const clock = Date.now.bind(Date);
     Date.now = () => clock() + Number(document.documentElement.dataset['clockSet'] ?? 0);
   });
-  await page.goto('/');
-  await visitor.askForCode();
+  await visitor.startAtCode();
   await page.evaluate(() => (document.documentElement.dataset['clockSet'] = '-3600000'));
   await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
 });
