@@ -59,7 +59,8 @@ const onIntent = (event: Event): void => {
     }
   } else if (type === 'pointerup') {
     released = true;
-    setTimeout(() => (held = released ? null : held), CLICK_WITHIN_MS);
+    // Where the button was replaced meanwhile, no click will come.
+    setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     released = false;
     held = type === 'pointerdown' ? buttonAt(event) : null;
