@@ -18,6 +18,7 @@ import { explainFailure } from '#server/run/why-the-start-failed.ts';
 import { openService, type Service } from '#server/run/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -271,6 +272,7 @@ describe('standard output', () => {
         PATH: process.env['PATH'],
         INSTANCE_FOLDER: folder,
         CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+        ...KEPT_COMPILED,
         ...settings,
       },
       stdio: ['ignore', streams.out, streams.notes],

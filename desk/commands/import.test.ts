@@ -316,23 +316,21 @@ describe('an import', () => {
           name,
         );
       }
-      for (const [index, [date, ms]] of (
-        [
-          ['2024-03-04', Date.UTC(2024, 2, 4)],
-          ['2024-03-04T10:20:30.123Z', Date.UTC(2024, 2, 4, 10, 20, 30)],
-          ['2024-03-04T10:20:30+01:00', Date.UTC(2024, 2, 4, 9, 20, 30)],
-          ['2024/3/4 10:20', Date.UTC(2024, 2, 4, 10, 20)],
-          ['2024-03-04 10:20:30 UTC', Date.UTC(2024, 2, 4, 10, 20, 30)],
-          ['13/4/2024', Date.UTC(2024, 3, 13)],
-          ['4/13/2024 1:05 PM', Date.UTC(2024, 3, 13, 13, 5)],
-          ['4/13/2024 12:05 AM', Date.UTC(2024, 3, 13, 0, 5)],
-        ] as const
-      ).entries()) {
-        const email = `date${index}@example.com`;
-        const answer = await importFile(server, `email;consent given at\n${email};${date}\n`);
+      const dates = [
+        ['2024-03-04', Date.UTC(2024, 2, 4)],
+        ['2024-03-04T10:20:30.123Z', Date.UTC(2024, 2, 4, 10, 20, 30)],
+        ['2024-03-04T10:20:30+01:00', Date.UTC(2024, 2, 4, 9, 20, 30)],
+        ['2024/3/4 10:20', Date.UTC(2024, 2, 4, 10, 20)],
+        ['2024-03-04 10:20:30 UTC', Date.UTC(2024, 2, 4, 10, 20, 30)],
+        ['13/4/2024', Date.UTC(2024, 3, 13)],
+        ['4/13/2024 1:05 PM', Date.UTC(2024, 3, 13, 13, 5)],
+        ['4/13/2024 12:05 AM', Date.UTC(2024, 3, 13, 0, 5)],
+      ] as const;
+      for (const [date, ms] of dates) {
+        const answer = await importFile(server, `email;consent given at\n${ms}@dates.example;${date}\n`);
         assert.equal(answer.exitCode, 0, `${date}: ${answer.notes}`);
-        const row = (await imported(server)).find((one) => one.email === email);
-        assert.equal(row?.consent_given_at, ms, date);
+        assert.equal((await imported(server))[0]?.consent_given_at, ms, date);
+        await server.database.db.deleteFrom('imported_leads').execute();
       }
     }));
 

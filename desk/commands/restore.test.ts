@@ -307,6 +307,7 @@ describe('a restore refuses, and touches nothing for', () => {
       copyFileSync(path.join(folder, 'backup.db'), backup);
       spoil(backup);
       assert.equal(await refused([backup]), `${backup} ${sentence.replaceAll('FILE', backup)}`);
+      for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
   it('what is no file, is not there, or is the database itself', async () => {
