@@ -56,9 +56,10 @@ export const atDesk = (
   engine: Engine,
   test: (app: FastifyInstance, server: ServerUnderTest) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
+  options: Partial<DeskAppOptions> = {},
 ): Promise<void> =>
   withServer({ engine, env: { ...DESK_SETTINGS, ...env } }, (server) =>
-    withDesk(server, (app) => test(app, server)),
+    withDesk(server, (app) => test(app, server), options),
   );
 
 type Options = Partial<Omit<InjectOptions, 'cookies'>> & {

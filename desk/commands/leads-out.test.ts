@@ -44,18 +44,10 @@ for (const engine of ENGINES) {
         const csv = await desk(server.service, ['export']);
         assert.equal(csv.exitCode, 0, csv.notes);
         const [headings, ada, gus, ...others] = rowsOf(csv.out);
-        assert.deepEqual(headings?.slice(0, 10), [
-          'email',
-          'name',
-          'company',
-          'first_verified_at',
-          'last_verified_at',
-          'consent_given_at',
-          'consent_version',
-          'consent_text',
-          'source',
-          'flags',
-        ]);
+        assert.equal(
+          headings?.slice(0, 10).join(' '),
+          'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
+        );
         assert.deepEqual(others, []);
         const { version, text } = server.campaign.consent;
         const times = Array.from({ length: 3 }, () => '2026-11-20T12:00:00.000Z');
@@ -312,12 +304,8 @@ for (const engine of ENGINES) {
           // Imported before he becomes a lead.
           writeFileSync(path.join(folder, 'two.csv'), 'email\ngus@example.com\n');
           for (const file of [list, path.join(folder, 'two.csv')]) {
-            const { exitCode } = await desk(server.service, [
-              'import',
-              file,
-              '--consent-source',
-              'Mailchimp',
-            ]);
+            const imported = ['import', file, '--consent-source', 'Mailchimp'];
+            const { exitCode } = await desk(server.service, imported);
             assert.equal(exitCode, 0);
           }
           await becomeLead(server, { email: 'gus@example.com' });
@@ -356,13 +344,8 @@ for (const engine of ENGINES) {
           assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
           assert.equal(unverified.notes, '1 unverified person.');
           const imported = await listed('--state', 'imported', '--json');
-          assert.deepEqual(
-            (JSON.parse(imported.out) as { email: string; state: string }[]).map(({ email, state }) => [
-              email,
-              state,
-            ]),
-            [['bob@example.com', 'imported']],
-          );
+          const [bob, ...others] = JSON.parse(imported.out) as { email: string; state: string }[];
+          assert.deepEqual([bob?.email, bob?.state, others], ['bob@example.com', 'imported', []]);
           assert.match((await listed('--state', 'imported')).out, /^imported +email/);
           for (const [args, count] of [
             [['--since', '2026-11-20T12:30:00Z'], 1],
@@ -374,14 +357,11 @@ for (const engine of ENGINES) {
               const chosen = await listed('--state', state, '--json', ...args);
               assert.equal((JSON.parse(chosen.out) as unknown[]).length, count, `${state} ${args.join(' ')}`);
             }
-          assert.equal(
-            (await listed('--state', 'unverified', '--flag', 'free-mail')).out.split('\n').length,
-            3,
-          );
-          assert.equal(
-            (await listed('--state', 'unverified', '--flag', 'disposable')).out.split('\n').length,
-            2,
-          );
+          for (const [flag, notes] of [
+            ['free-mail', '1 unverified person.'],
+            ['disposable', '0 unverified people.'],
+          ] as const)
+            assert.equal((await listed('--state', 'unverified', '--flag', flag)).notes, notes);
         }),
       ));
 

@@ -31,7 +31,7 @@ import {
   signInAtDesk,
   withDesk,
 } from '#testing/desk-under-test.ts';
-import { startDnsServer } from '#testing/dns-server.ts';
+import { withDnsServer } from '#testing/dns-server.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -246,30 +246,25 @@ describe('every call of the desk', () => {
         assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
     }));
 
-  it('calls it no failure when the browser leaves before its answer', async () => {
-    const dns = await startDnsServer({ 'engines.example': { fault: 'silence' } });
-    try {
-      await withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
-        withDesk(
-          server,
-          async (app) => {
-            const ada = createDeskBrowser(app);
-            await signInAtDesk(server, ada, ADA);
-            await createVisitor(server).post(API.leads, filledForm({ email: 'grace@engines.example' }));
-            await server.advance(1_200);
-            const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
-            await leaveWhen(app, ada, [lost, {}], () => dns.questions.length > 0);
-            // It ends at once, in place of waiting for DNS.
-            await setTimeout(200);
-            assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
-          },
-          { dnsServers: [dns.address] },
-        ),
-      );
-    } finally {
-      await dns.close();
-    }
-  });
+  it('calls it no failure when the browser leaves before its answer', () =>
+    withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
+      atDesk(
+        'sqlite',
+        async (app, server) => {
+          const ada = createDeskBrowser(app);
+          await signInAtDesk(server, ada, ADA);
+          await createVisitor(server).post(API.leads, filledForm({ email: 'grace@engines.example' }));
+          await server.advance(1_200);
+          const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
+          await leaveWhen(app, ada, [lost, {}], () => questions.length > 0);
+          // It ends at once, in place of waiting for DNS.
+          await setTimeout(200);
+          assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
+        },
+        {},
+        { dnsServers: [address] },
+      ),
+    ));
 
   it('logs what failed also when the browser has left meanwhile', () =>
     atDesk('postgres', async (app, server) => {
