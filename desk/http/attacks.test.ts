@@ -150,36 +150,22 @@ describe('every call of the desk', () => {
       const json = { 'content-type': 'application/json' };
       const polluted = '{"__proto__":{"role":"all"},"id":"x"}';
       for (const [title, isMeant, request, status, code] of [
-        ['no session', needsSession, { cookies: {} }, 401, 'no-session'],
-        [
-          'an unknown session',
-          needsSession,
-          { cookies: { '__Host-desk': 'x'.repeat(43) } },
-          401,
-          'no-session',
-        ],
-        [
-          'a session in a cookie of another name',
-          needsSession,
-          { cookies: { desk: cookies['__Host-desk'] } },
-          401,
-          'no-session',
-        ],
-        ['the session of a reader where it takes more', isForAll, { cookies: bobs }, 403, 'may-not'],
-        ...OTHER_SITES.map(
-          (headers) =>
-            [
-              `a page with ${JSON.stringify(headers)}`,
-              any,
-              { cookies, headers },
-              403,
-              'wrong-origin',
-            ] as const,
+        ...Object.entries({
+          'no session': {},
+          'an unknown session': { '__Host-desk': 'x'.repeat(43) },
+          'a session in a cookie of another name': { desk: cookies['__Host-desk'] },
+        }).map(
+          ([session, theirs]) => [session, needsSession, { cookies: theirs }, 401, 'no-session'] as const,
         ),
+        ['the session of a reader where it takes more', isForAll, { cookies: bobs }, 403, 'may-not'],
+        ...OTHER_SITES.map((headers) => {
+          const page = `a page with ${JSON.stringify(headers)}`;
+          return [page, any, { cookies, headers }, 403, 'wrong-origin'] as const;
+        }),
         ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'].map(
           (type) => {
-            const request = { payload: '{"email":"ada@example.com"}', headers: { 'content-type': type } };
-            return [`a body of ${type}`, isPost, { cookies, ...request }, 415, null] as const;
+            const body = { payload: '{"email":"ada@example.com"}', headers: { 'content-type': type } };
+            return [`a body of ${type}`, isPost, { cookies, ...body }, 415, null] as const;
           },
         ),
         ['a body of 20 kB', isPost, { cookies, payload: { id: 'x'.repeat(20_000) } }, 413, null],
