@@ -7,7 +7,7 @@ import path from 'node:path';
 import { runDesk } from '#desk/commands/all-commands.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
 import { examineBackup } from '#desk/doctor/backup.ts';
-import { examineClock } from '#desk/doctor/database.ts';
+import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';
 import { examinePage } from '#desk/doctor/page.ts';
@@ -125,9 +125,11 @@ export async function findingsIn(
 
 type Alone = (settings: Settings, now: number) => Promise<readonly Finding[]>;
 
-/** Examinations that are quick without the others, for which a process starts, and mail servers and DNS are asked. */
+/** Examinations that are quick without the others, for which mail servers and DNS are asked. */
 const ALONE: Readonly<Record<string, Alone>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
+  database: async ({ config }) =>
+    (await viewDatabase(config.database, new AbortController().signal)).findings,
   clock: async ({ config }, now) => examineClock(await lookAtDatabase(config.database), now),
   secret: async ({ config, folder }) =>
     examineSecret(config, { folder, look: await lookAtDatabase(config.database) }),
