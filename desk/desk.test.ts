@@ -157,7 +157,11 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
 }
 
 describe('a move of everything', () => {
-  /** A server with a lead who was corrected. @param test its answer is the anchor of the chain at the end */
+  /**
+   * Runs a server until it has a lead who was corrected.
+   * @param test what happens while it runs
+   * @returns the address of its database, and the anchor of its chain of consents
+   */
   const fill = async (
     { engine, file }: { engine: Engine; file?: string },
     test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
@@ -179,7 +183,7 @@ describe('a move of everything', () => {
     return filled;
   };
 
-  /** Every table is there, counted and compared, and the chain of consents is whole. @returns the number of rows of each */
+  /** Every table is there, counted and compared, and the chain of consents is whole. @returns the number of rows of each table */
   const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
     assert.equal(moved.exitCode, 0, moved.notes);
     const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
