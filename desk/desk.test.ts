@@ -1,5 +1,5 @@
-// The desk beside a live server, with its own files and databases. What a process does (pipes, colours, exit codes) is tried on
-// processes; the commands run in this one.
+// The desk beside a live server, with its own files and databases. What a process does (pipes, colours, exit codes, signals) is tried
+// on processes; the commands run in this one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,17 +12,22 @@ import { stripVTControlCharacters } from 'node:util';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
-import { deskIn } from '#testing/desk.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { openTestService } from '#testing/open-test-service.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
+import { filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 
+type Settings = Readonly<Record<string, string>>;
+
 const DESK = path.resolve(import.meta.dirname, 'desk.ts');
+const settings: Settings = { APP_SECRET: TEST_SECRET };
 
 const environmentIn = (folder: string) => ({
   PATH: process.env['PATH'],
@@ -31,11 +36,11 @@ const environmentIn = (folder: string) => ({
   ...KEPT_COMPILED,
 });
 
-const start = (folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) =>
+const start = (folder: string, env: Settings, args: readonly string[]) =>
   spawn(process.execPath, [DESK, ...args], { env: { ...environmentIn(folder), ...env }, cwd: folder });
 
 /** As a process. */
-async function runProcess(folder: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+async function runProcess(folder: string, env: Settings, ...args: readonly string[]) {
   const child = start(folder, env, args);
   child.stdin.end();
   const [out, notes, [code]] = await Promise.all([
@@ -50,7 +55,7 @@ const script = findProgram('script');
 const noTerminal = script === undefined && notTested('script');
 
 /** As a process on a terminal. */
-function startOnTerminal(folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) {
+function startOnTerminal(folder: string, env: Settings, args: readonly string[]) {
   const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
   return spawn(script ?? '', ['-qec', command, '/dev/null'], {
     env: { ...environmentIn(folder), ...env },
@@ -59,21 +64,25 @@ function startOnTerminal(folder: string, env: Readonly<Record<string, string>>, 
 }
 
 /** Everything that a command shows on a terminal. */
-async function runOnTerminal(
-  folder: string,
-  env: Readonly<Record<string, string>>,
-  ...args: readonly string[]
-): Promise<string> {
+async function runOnTerminal(folder: string, env: Settings, ...args: readonly string[]): Promise<string> {
   const child = startOnTerminal(folder, env, args);
   child.stdin.end();
   return text(child.stdout);
 }
 
-/** In this process. */
-async function run(folder: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
-  const { exitCode, ...said } = await deskIn(folder, env, args);
-  return { code: exitCode, ...said };
-}
+/** Runs a test in the folder of an instance that has imported people: ada@example.com, and others. */
+const withPeople = (others: number, test: (folder: string) => Promise<void>): Promise<void> =>
+  inFolder(async (folder) => {
+    await openTestService(folder, settings).then(({ close }) => close());
+    const people = ['ada', ...Array.from({ length: others }, (_, at) => `p${at}`)];
+    writeFileSync(
+      path.join(folder, 'list.csv'),
+      ['email', ...people.map((name) => `${name}@example.com`)].join('\n'),
+    );
+    const imported = await deskIn(folder, settings, ['import', 'list.csv', '--consent-source', 'a fair']);
+    assert.equal(imported.exitCode, 0, imported.notes);
+    await test(folder);
+  });
 
 /** Walks the whole flow over HTTP. */
 async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
@@ -100,7 +109,7 @@ for (const engine of ENGINES) {
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
-      // A pipe is one whatever the engine.
+      // A pipe and a file are what they are whatever the engine.
       if (engine === 'sqlite') {
         const bold = '\u001B[1m';
         const plain = await runProcess(site.folder, env, 'leads');
@@ -109,12 +118,11 @@ for (const engine of ENGINES) {
         assert(coloured.out.startsWith(`${bold}first verified`), coloured.out);
         const json = await runProcess(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads', '--json');
         assert.equal(json.out, listed.out, 'data has no colours');
+        await copyWhole(site, env);
       }
       const erased = await runProcess(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
-      // The server has noticed nothing.
-      await becomeLead(site, 'eve@example.com');
-      // Its files are rewritten while visitors send their forms.
+      // Its files are rewritten while visitors send their forms, and the server notices nothing.
       const walking = ['bob', 'cay', 'dan'].map((name) => becomeLead(site, `${name}@example.com`));
       const gone = await runProcess(site.folder, env, 'erase', 'ada@example.com', '--yes');
       assert.equal(gone.code, 0, gone.notes);
@@ -129,250 +137,166 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the desk', () => {
-  it('copies the database of a live server, and the copy is one whole file', async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    const env = siteSettings(site.databaseUrl, site.inbox);
-    try {
-      await becomeLead(site, 'ada@example.com');
-      writeFileSync(path.join(site.folder, 'list.csv'), 'email,name\nbob@example.com,Bob\n');
-      await run(site.folder, env, 'import', 'list.csv', '--consent-source', 'Mailchimp');
-      const copy = path.join(site.folder, 'copy.db');
-      const { code, notes } = await run(site.folder, env, 'backup', copy);
-      assert.equal(code, 0, notes);
-      assert.match(notes, /copy\.db holds the database with 1 lead and 1 imported person\./);
-      assert.deepEqual(
-        readdirSync(site.folder).filter((name) => name.startsWith('copy')),
-        ['copy.db'],
-      );
-      const { db, close } = openDatabase({ engine: 'sqlite', file: copy }, () => {});
-      const { email } = await db.selectFrom('leads').select('email').executeTakeFirstOrThrow();
-      await close();
-      assert.equal(email, 'ada@example.com');
-    } finally {
-      await site.close();
-    }
-  });
+/** A copy of the database of a live server is one whole file, which is not put back under it. */
+async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
+  const copy = path.join(folder, 'copy.db');
+  const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
+  assert.equal(exitCode, 0, notes);
+  assert.match(notes, /copy\.db holds the database with 1 lead\b/);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('copy')),
+    ['copy.db'],
+  );
+  const running = await deskIn(folder, env, ['restore', copy]);
+  assert.equal(running.exitCode, 1);
+  assert.match(running.notes, /leads\.db is in use\. Stop the page first; nothing was changed\./);
+  const { db, close } = openDatabase({ engine: 'sqlite', file: copy }, () => {});
+  const { email } = await db.selectFrom('leads').select('email').executeTakeFirstOrThrow();
+  await close();
+  assert.equal(email, 'ada@example.com');
+}
 
-  it('puts a backup back, never under a running page, and keeps what was there', async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    const env = siteSettings(site.databaseUrl, site.inbox);
-    const emails = async () =>
-      (JSON.parse((await run(site.folder, env, 'leads', '--json')).out) as { email: string }[]).map(
-        ({ email }) => email,
-      );
-    try {
-      await becomeLead(site, 'ada@example.com');
-      await run(site.folder, env, 'backup', 'copy.db');
-      await becomeLead(site, 'eve@example.com');
-      const running = await run(site.folder, env, 'restore', 'copy.db');
-      assert.equal(running.code, 1);
-      assert.match(running.notes, /leads\.db is in use\. Stop the page first; nothing was changed\./);
-      assert.deepEqual(await emails(), ['ada@example.com', 'eve@example.com']);
-      await site.stop('SIGINT');
+describe('a move of everything', () => {
+  /**
+   * Runs a server until it has a lead who was corrected.
+   * @param test what happens while it runs
+   * @returns the address of its database, and the anchor of its chain of consents
+   */
+  const fill = async (
+    { engine, file }: { engine: Engine; file?: string },
+    test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
+  ): Promise<{ url: string; anchor: string }> => {
+    let filled = { url: '', anchor: '' };
+    await withServer(
+      { engine, env: file === undefined ? {} : { DATABASE_URL: `file:${file}` } },
+      async (server) => {
+        const run = (...args: string[]) => desk(server.service, args);
+        await becomeLeadAt(server, 'ada@example.com');
+        await run('correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
+        const { database } = server.config;
+        const url = database.engine === 'sqlite' ? `file:${database.file}` : database.url;
+        await test(url, run);
+        await server.advance(61);
+        filled = { url, anchor: (await run('consent', 'anchor')).out };
+      },
+    );
+    return filled;
+  };
 
-      writeFileSync(
-        path.join(site.folder, 'words.db'),
-        'These are no leads, and there is no table in them.\n'.repeat(99),
-      );
-      for (const [file, sentence] of [
-        ['words.db', /words\.db is no SQLite database\. Name a file that "backup" wrote\./],
-        ['missing.db', /missing\.db does not exist\./],
-      ] as const) {
-        const unfit = await run(site.folder, env, 'restore', file);
-        assert.equal(unfit.code, 1);
-        assert.match(unfit.notes, sentence);
-      }
-      assert.deepEqual(await emails(), ['ada@example.com', 'eve@example.com']);
+  /** Every table is there, counted and compared, and the chain of consents is whole. @returns the number of rows of each table */
+  const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
+    assert.equal(moved.exitCode, 0, moved.notes);
+    const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
+    assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');
+    for (const { table, source, target } of tables) assert.equal(source, target, table);
+    const there = { ...settings, DATABASE_URL: to };
+    assert.match((await deskIn(folder, there, ['leads'])).out, /ada@example\.com +Ada Kíng ✓/);
+    const verified = await deskIn(folder, there, ['consent', 'verify', '--anchor', anchor]);
+    assert.equal(verified.exitCode, 0, verified.notes);
+    return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+  };
 
-      // What a backup is for. A log of the old file must not be played into the new one.
-      const live = path.join(site.folder, 'data', 'leads.db');
-      const old = readFileSync(live);
-      writeFileSync(live, 'These are no leads any more. '.repeat(999));
-      writeFileSync(`${live}-wal`, 'A log of something else.');
-      const rescued = await run(site.folder, env, 'restore', 'copy.db');
-      assert.equal(rescued.code, 0, rescued.notes);
-      assert.deepEqual(await emails(), ['ada@example.com']);
-      writeFileSync(live, old);
-
-      const restored = await run(site.folder, env, 'restore', 'copy.db');
-      assert.equal(restored.code, 0, restored.notes);
-      assert.match(restored.notes, /leads\.db is now copy\.db, with 1 lead\./);
-      const [, kept = ''] = /is kept as (.*)\.$/m.exec(restored.notes) ?? [];
-      assert.deepEqual(await emails(), ['ada@example.com']);
-      const before = await run(site.folder, { ...env, DATABASE_URL: `file:${kept}` }, 'leads', '--json');
-      assert.match(before.out, /eve@example\.com/);
-    } finally {
-      await site.close();
-    }
-  });
-
-  it('moves everything to an empty PostgreSQL, counted and compared, and to no other', async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    const env = siteSettings(site.databaseUrl, site.inbox);
-    const to = await createPostgresDatabase();
-    try {
-      await becomeLead(site, 'ada@example.com');
-      await run(site.folder, env, 'export', '--since-last', 'crm');
-      await run(site.folder, env, 'correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
-      await run(site.folder, env, 'consent', 'anchor');
-      writeFileSync(path.join(site.folder, 'list.csv'), 'email,name\nbob@example.com,Bob\n');
-      const imported = await run(site.folder, env, 'import', 'list.csv', '--consent-source', 'Mailchimp');
-      assert.equal(imported.code, 0, imported.notes);
-      assert.match(
-        (await run(site.folder, env, 'move', '--to', to)).notes,
-        /is in use\. Stop the page first/,
-      );
-      const { out: anchor } = await run(site.folder, env, 'consent', 'anchor');
-      await site.stop('SIGINT');
-      const moved = await run(site.folder, env, 'move', '--to', to, '--json');
-      assert.equal(moved.code, 0, moved.notes);
-      const tables = JSON.parse(moved.out) as {
-        table: string;
-        rows: number;
-        source: string;
-        target: string;
-      }[];
-      assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');
-      for (const { table, source, target } of tables) assert.equal(source, target, table);
-      const rows = Object.fromEntries(tables.map(({ table, rows: count }) => [table, count]));
-      assert.deepEqual(
-        [
-          rows['leads'],
-          rows['consent_chain'],
-          rows['exported_leads'],
-          rows['corrections'],
-          rows['imported_leads'],
-        ],
-        [1, 1, 1, 1, 1],
-      );
-
-      const there = { ...env, DATABASE_URL: to };
-      assert.match((await run(site.folder, there, 'leads')).out, /ada@example\.com +Ada Kíng ✓/);
-      const verified = await run(site.folder, there, 'consent', 'verify', '--anchor', anchor);
-      assert.equal(verified.code, 0, verified.notes);
-      const again = await run(site.folder, env, 'move', '--to', to);
-      assert.equal(again.code, 1);
+  it('goes to an empty PostgreSQL, counted and compared, and to no other', () =>
+    inFolder(async (folder) => {
+      const to = await createPostgresDatabase();
+      const file = path.join(folder, 'leads.db');
+      const env = { ...settings, DATABASE_URL: `file:${file}` };
+      const move = (...options: string[]) => deskIn(folder, env, ['move', '--to', ...options]);
+      const { anchor } = await fill({ engine: 'sqlite', file }, async (_, run) => {
+        await run('export', '--since-last', 'crm');
+        const list = path.join(folder, 'list.csv');
+        writeFileSync(list, 'email,name\nbob@example.com,Bob\n');
+        await run('import', list, '--consent-source', 'Mailchimp');
+        assert.match((await move(to)).notes, /is in use\. Stop the page first/);
+      });
+      const rows = await assertMoved(folder, await move(to, '--json'), to, anchor);
+      for (const table of ['leads', 'consent_chain', 'exported_leads', 'corrections', 'imported_leads'])
+        assert.equal(rows[table], 1, table);
+      const again = await move(to);
+      assert.equal(again.exitCode, 1);
       assert.match(again.notes, /The PostgreSQL is not empty: there are rows in challenges, /);
-      const nowhere = await run(site.folder, env, 'move', '--to', 'postgres://127.0.0.1:9/leads');
-      assert.equal(nowhere.code, 1);
-      assert.match(nowhere.notes, /\S/);
-      assert.doesNotMatch(nowhere.notes, /at .*\.ts/);
-    } finally {
-      await site.close();
-    }
-  });
+    }));
 
-  it('moves everything from PostgreSQL back to a file, counted and compared, and to no file that is there', async () => {
-    const site = await startSite({ engine: 'postgres' });
-    const env = siteSettings(site.databaseUrl, site.inbox);
-    const move = (to: string, ...options: string[]) => run(site.folder, env, 'move', '--to', to, ...options);
-    try {
-      await becomeLead(site, 'ada@example.com');
-      await run(site.folder, env, 'correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
-      const busy = await move('file:./back.db');
-      assert.equal(busy.code, 1);
-      assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the page/m);
-      const { out: anchor } = await run(site.folder, env, 'consent', 'anchor');
-      await site.stop('SIGINT');
-
-      const moved = await move('file:./back.db', '--json');
-      assert.equal(moved.code, 0, moved.notes);
-      const tables = JSON.parse(moved.out) as { table: string; source: string; target: string }[];
-      assert.equal(tables.length, TABLE_NAMES.length, 'every table that there is');
-      for (const { table, source, target } of tables) assert.equal(source, target, table);
+  it('goes from PostgreSQL back to a file, counted and compared, and to no file that is there', () =>
+    inFolder(async (folder) => {
+      const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
+        const env = { ...settings, DATABASE_URL: from };
+        const busy = await deskIn(folder, env, ['move', '--to', 'file:./back.db']);
+        assert.equal(busy.exitCode, 1);
+        assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the page/m);
+      });
+      const move = (from: string, ...options: string[]) =>
+        deskIn(folder, { ...settings, DATABASE_URL: from }, ['move', '--to', ...options]);
+      const moved = await move(url, 'file:./back.db', '--json');
+      await assertMoved(folder, moved, 'file:./back.db', anchor);
       assert.match(moved.notes, /Set DATABASE_URL to file:\.\/back\.db/);
       assert.deepEqual(
-        readdirSync(site.folder).filter((name) => name.startsWith('back.db')),
+        readdirSync(folder).filter((name) => name.startsWith('back.db')),
         ['back.db'],
       );
+      for (const [from, to, sentence] of [
+        [url, 'file:./back.db', /back\.db exists already\./],
+        [url, await createPostgresDatabase(), /PostgreSQL already\. pg_dump/],
+        [
+          url,
+          'file::memory:',
+          /^A database in memory ends with the command\. Name a file, such as file:\.\/data\/leads\.db\.$/,
+        ],
+        ['file:./back.db', 'file:./other.db', /a file already\. npm run -s desk -- backup copies it\./],
+      ] as const)
+        assert.match((await move(from, to)).notes, sentence);
+    }));
+});
 
-      const there = { ...env, DATABASE_URL: 'file:./back.db' };
-      assert.match((await run(site.folder, there, 'leads')).out, /ada@example\.com +Ada Kíng ✓/);
-      const verified = await run(site.folder, there, 'consent', 'verify', '--anchor', anchor);
-      assert.equal(verified.code, 0, verified.notes);
-
-      assert.match((await move('file:./back.db')).notes, /back\.db exists already\./);
-      assert.match((await move(await createPostgresDatabase())).notes, /PostgreSQL already\. pg_dump/);
-      assert.equal(
-        (await move('file::memory:')).notes.trim(),
-        'A database in memory ends with the command. Name a file, such as file:./data/leads.db.',
-      );
-      const fromFile = await run(site.folder, there, 'move', '--to', 'file:./other.db');
-      assert.match(fromFile.notes, /a file already\. npm run -s desk -- backup copies it\./);
-    } finally {
-      await site.close();
-    }
-  });
-
+describe('the desk', () => {
   it('says for PostgreSQL what copies it, without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();
-      const settings = { DATABASE_URL: databaseUrl, APP_SECRET: TEST_SECRET };
-      const { code, notes } = await run(folder, settings, 'backup', 'leads.dump');
-      assert.equal(code, 1);
+      const backup = (DATABASE_URL: string) =>
+        deskIn(folder, { ...settings, DATABASE_URL }, ['backup', 'leads.dump']);
+      const { exitCode, notes } = await backup(databaseUrl);
+      assert.equal(exitCode, 1);
       const { password } = new URL(databaseUrl);
       assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
       assert(password === '' || !notes.includes(password));
       // What only this page understands is not in it, nor is a second password.
       const other = new URL(databaseUrl);
       other.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
-      const said = await run(folder, { ...settings, DATABASE_URL: other.href }, 'backup', 'leads.dump');
       assert.equal(
-        said.notes.split("'")[3],
+        (await backup(other.href)).notes.split("'")[3],
         `postgres://postgres@${other.host}${other.pathname}?sslmode=disable&application_name=the%20page`,
       );
     }));
 
-  it('ends without an error when its reader closes the pipe', async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    try {
-      for (let n = 0; n < 3; n += 1) await becomeLead(site, `reader${n}@example.com`);
-      const child = start(site.folder, siteSettings(site.databaseUrl, site.inbox), ['export']);
+  it('ends without an error when its reader closes the pipe', () =>
+    withPeople(3, async (folder) => {
+      const child = start(folder, settings, ['export', '--state', 'imported']);
       child.stdout.destroy();
       const notes = text(child.stderr);
       const [code] = (await once(child, 'exit')) as [number];
       assert.equal(code, 0, await notes);
-    } finally {
-      await site.close();
-    }
-  });
+    }));
 
-  it('ends in order when it is stopped, by one signal or by several', async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    try {
+  it('ends in order when it is stopped, by one signal or by several', () =>
+    withPeople(0, async (folder) => {
       for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
-        const child = start(site.folder, siteSettings(site.databaseUrl, site.inbox), ['open']);
+        const child = start(folder, settings, ['open']);
         const ended = once(child, 'exit');
         await once(child.stdout, 'data');
         for (const signal of signals) child.kill(signal);
         assert.deepEqual(await ended, [0, null], signals.join(', '));
       }
-    } finally {
-      await site.close();
-    }
-  });
+    }));
 
   it('ends at the first signal when nobody reads what it writes, and at a later one of any kind whatever it waits for', () =>
-    inFolder(async (folder) => {
-      const env = {
-        DATABASE_URL: 'file:./leads.db',
-        APP_SECRET: TEST_SECRET,
-        SMTP_URL: 'smtp://127.0.0.1:9',
-      };
-      writeFileSync(path.join(folder, 'leads.db'), '');
-      const people = Array.from({ length: 5_000 }, (_, at) => `p${at}@example.com`);
-      writeFileSync(path.join(folder, 'list.csv'), ['email', ...people].join('\n'));
-      const imported = await run(folder, env, 'import', 'list.csv', '--consent-source', 'a fair');
-      assert.equal(imported.code, 0, imported.notes);
-
-      const writing = start(folder, env, ['export', '--state', 'imported', '--format', 'jsonl']);
+    withPeople(5_000, async (folder) => {
+      const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
       const stopped = once(writing, 'exit');
       await once(writing.stdout, 'readable');
       writing.kill('SIGTERM');
       assert.deepEqual(await stopped, [130, null]);
 
-      const reading = start(folder, env, ['bounce']);
+      const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
       const ended = once(reading, 'exit');
       // More than a pipe holds: it reads, and waits for the end.
       await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
@@ -383,18 +307,13 @@ describe('the desk', () => {
       assert.deepEqual(await ended, [130, null]);
     }));
 
-  it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, async () => {
-    const site = await startSite({ engine: 'sqlite' });
-    try {
-      await becomeLead(site, 'ada@example.com');
+  it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, () =>
+    withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
         ['\u0004', 1, /Nothing was erased\. Say "y"/],
       ] as const) {
-        const child = startOnTerminal(site.folder, siteSettings(site.databaseUrl, site.inbox), [
-          'erase',
-          'ada@example.com',
-        ]);
+        const child = startOnTerminal(folder, settings, ['erase', 'ada@example.com']);
         const ended = once(child, 'exit');
         let shown = '';
         for await (const part of child.stdout) {
@@ -404,47 +323,34 @@ describe('the desk', () => {
         assert.match(stripVTControlCharacters(shown), last);
         assert.equal((await ended)[0], code);
       }
-    } finally {
-      await site.close();
-    }
-  });
+    }),
+  );
 
   it('makes no database where there is none', () =>
     inFolder(async (folder) => {
-      const { code, out, notes } = await run(folder, {}, 'leads');
-      assert.deepEqual([code, out], [1, '']);
+      const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
+      assert.deepEqual([exitCode, out], [1, '']);
       assert.match(notes, /^There is no database at .*leads\.db yet\. Start the page once \(npm start\)/);
       assert.deepEqual(readdirSync(folder), []);
     }));
 
-  it(
-    'says first on a terminal of which instance it speaks, and never in data, help or a pipe',
-    { skip: noTerminal },
-    async () => {
-      const site = await startSite({ engine: 'sqlite' });
-      const env = {
-        ...siteSettings(site.databaseUrl, site.inbox),
-        PUBLIC_URL: 'https://example.com/guide',
-        NO_COLOR: '1',
-      };
-      try {
-        await becomeLead(site, 'ada@example.com');
-        const line = `https://example.com/guide, with settings and data in ${site.folder}`;
-        const [first, ...rest] = (await runOnTerminal(site.folder, env, 'leads')).split('\r\n');
-        assert.equal(first, line);
-        assert.match(rest.join('\n'), /ada@example\.com/);
-        const json = await runOnTerminal(site.folder, env, 'leads', '--json');
-        assert.match(json, /^\[/);
-        assert.doesNotMatch(json, /settings and data in/);
-        assert.doesNotMatch(await runOnTerminal(site.folder, env, 'leads', '--help'), /settings and data in/);
-        const piped = await runProcess(site.folder, env, 'leads');
-        assert.doesNotMatch(piped.out + piped.notes, /settings and data in/);
-        const wrong = await runOnTerminal(site.folder, { ...env, PORT: 'none' }, 'leads');
-        assert.match(wrong, /^PORT must be/);
-      } finally {
-        await site.close();
-      }
-    },
+  const title = 'says first on a terminal of which instance it speaks, and never in data, help or a pipe';
+  it(title, { skip: noTerminal }, () =>
+    withPeople(0, async (folder) => {
+      const env = { ...settings, PUBLIC_URL: 'https://example.com/guide', NO_COLOR: '1' };
+      const leads = ['leads', '--state', 'imported'];
+      const line = `https://example.com/guide, with settings and data in ${folder}`;
+      const [first, ...rest] = (await runOnTerminal(folder, env, ...leads)).split('\r\n');
+      assert.equal(first, line);
+      assert.match(rest.join('\n'), /ada@example\.com/);
+      const json = await runOnTerminal(folder, env, ...leads, '--json');
+      assert.match(json, /^\[/);
+      const help = await runOnTerminal(folder, env, 'leads', '--help');
+      const piped = await runProcess(folder, env, ...leads);
+      for (const said of [json, help, piped.out, piped.notes])
+        assert.doesNotMatch(said, /settings and data in/);
+      assert.match(await runOnTerminal(folder, { ...env, PORT: 'none' }, 'leads'), /^PORT must be/);
+    }),
   );
 
   it('says what is wrong with the settings', () =>
@@ -462,8 +368,8 @@ describe('the desk', () => {
       const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?.* {2,}/gm)].map(([, name]) => name!);
       assert(commands.length >= 8, out);
       for (const command of commands.filter((name) => name !== 'help')) {
-        const help = await run(folder, {}, command, '--help');
-        assert.equal(help.code, 0);
+        const help = await deskIn(folder, {}, [command, '--help']);
+        assert.equal(help.exitCode, 0);
         assert.match(help.out, /Examples?:\n {2}\$ npm run -s desk -- /, command);
       }
     }));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { API } from '#shared/api.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
@@ -10,19 +11,24 @@ export type NewLead = { readonly visitor: Visitor; readonly leadId: string; read
 /**
  * Sends the form for an address and enters the code.
  * @param mail the number of the code's mail, counted from 1, among those to this address
- * @param options headers: of both calls; beforeCode: what happens between the mail and its code
+ * @param options form: fields that differ from those of a filled form; headers: of both calls; beforeCode: what happens between the mail and its code
  */
 export async function becomeLead(
   server: ServerUnderTest,
   email: string,
   mail = 1,
   {
+    form = {},
     headers = {},
     beforeCode,
-  }: { readonly headers?: Record<string, string>; readonly beforeCode?: () => Promise<void> } = {},
+  }: {
+    readonly form?: Readonly<Record<string, unknown>>;
+    readonly headers?: Record<string, string>;
+    readonly beforeCode?: () => Promise<void>;
+  } = {},
 ): Promise<NewLead> {
   const visitor = createVisitor(server, '198.51.100.7');
-  assert.equal((await visitor.post(API.leads, filledForm({ email }), { headers })).statusCode, 202);
+  assert.equal((await visitor.post(API.leads, filledForm({ ...form, email }), { headers })).statusCode, 202);
   const code = await server.inbox.waitForMail(email, mail);
   await beforeCode?.();
   const entered = await visitor.post(API.verify, { email, code: codeIn(code) }, { headers });
@@ -30,7 +36,7 @@ export async function becomeLead(
   const lead = await server.database.db
     .selectFrom('leads')
     .select('id')
-    .where('email', '=', email)
+    .where('email', '=', normaliseEmail(email))
     .executeTakeFirstOrThrow();
   return { visitor, leadId: lead.id, code };
 }

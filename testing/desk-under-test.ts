@@ -3,8 +3,9 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 
 import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { buildDeskApp, type DeskAppOptions } from '#desk/http/desk-app.ts';
+import type { Engine } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import type { ServerUnderTest } from '#testing/server-under-test.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 export const DESK_URL = 'https://desk.example.com';
 export const DESK_SETTINGS = {
@@ -49,6 +50,17 @@ export async function withDesk(
     await app.close();
   }
 }
+
+/** Runs a test against the desk of a fresh server. @param env settings beside {@link DESK_SETTINGS} */
+export const atDesk = (
+  engine: Engine,
+  test: (app: FastifyInstance, server: ServerUnderTest) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+  options: Partial<DeskAppOptions> = {},
+): Promise<void> =>
+  withServer({ engine, env: { ...DESK_SETTINGS, ...env } }, (server) =>
+    withDesk(server, (app) => test(app, server), options),
+  );
 
 type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
   readonly cookies?: Readonly<Record<string, string>>;

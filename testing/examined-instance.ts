@@ -6,8 +6,14 @@ import path from 'node:path';
 
 import { runDesk } from '#desk/commands/all-commands.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
+import { examineBackup } from '#desk/doctor/backup.ts';
+import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';
+import { examinePage } from '#desk/doctor/page.ts';
+import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
+import { lookAtDatabase } from '#server/db/whole/look-at-database.ts';
+import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
@@ -117,10 +123,28 @@ export async function findingsIn(
   return (JSON.parse(out) as { findings: Finding[] }).findings;
 }
 
+type Alone = (settings: Settings, now: number) => Promise<readonly Finding[]>;
+
+/** Examinations that are quick without the others, for which mail servers and DNS are asked. */
+const ALONE: Readonly<Record<string, Alone>> = {
+  page: ({ config }) => examinePage(config, new AbortController().signal),
+  database: async ({ config }) =>
+    (await viewDatabase(config.database, new AbortController().signal)).findings,
+  clock: async ({ config }, now) => examineClock(await lookAtDatabase(config.database), now),
+  secret: async ({ config, folder }) =>
+    examineSecret(config, { folder, look: await lookAtDatabase(config.database) }),
+  files: async ({ config, folder }) => examineFiles(config, folder),
+  backup: ({ config }, now) => examineBackup(config.database, now),
+};
+
 /** What the doctor finds about one thing. */
-export const findingsAbout = async (
+export async function findingsAbout(
   check: string,
   instance: Instance,
-  circumstances?: Circumstances,
-): Promise<readonly Finding[]> =>
-  (await findingsIn(instance, circumstances)).filter((finding) => finding.check === check);
+  { env = {}, now = NOW }: Circumstances = {},
+): Promise<readonly Finding[]> {
+  const { settings } = patientOf(instance, { ...instance.env, ...env });
+  const alone = ALONE[check];
+  if (alone !== undefined && settings.type === 'settings') return alone(settings, now);
+  return (await findingsIn(instance, { env, now })).filter((finding) => finding.check === check);
+}

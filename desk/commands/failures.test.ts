@@ -15,9 +15,10 @@ import { createLogger } from '#server/observability/logger.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { explainFailure } from '#server/run/why-the-start-failed.ts';
-import { openService, type Service } from '#server/run/service.ts';
+import { openService } from '#server/run/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -49,49 +50,35 @@ async function makeInstance(folder: string): Promise<{ file: string; list: strin
 const IMPORT = ['--consent-source', 'Mailchimp'] as const;
 
 describe('a database that cannot be used any more ends a command with a sentence', () => {
-  const withService = async (act: (service: Service, list: string, file: string) => Promise<void>) =>
-    inFolder(async (folder) => {
-      const { file, list } = await makeInstance(folder);
-      const database = openDatabase({ engine: 'sqlite', file }, () => {}, { patienceMs: 50 });
-      const service = await openTestService(folder, settings, { database });
-      try {
-        await act(service, list, file);
-      } finally {
+  for (const [title, hinder, sentence] of [
+    [
+      'it is full',
+      'pragma max_page_count = 1',
+      'There is no room on the disk for FILE\\. Make some, and try again\\.$',
+    ],
+    ['it is held by another program', null, 'FILE is locked by another program, .*Stop that program, '],
+    [
+      'it takes no writes',
+      'pragma query_only = true',
+      'The database FILE cannot be made or written \\(attempt to write a readonly database\\)\\.',
+    ],
+  ] as const)
+    it(title, () =>
+      inFolder(async (folder) => {
+        const { file, list } = await makeInstance(folder);
+        const database = openDatabase({ engine: 'sqlite', file }, () => {}, { patienceMs: 50 });
+        const service = await openTestService(folder, settings, { database });
+        const other = new DatabaseSync(file);
+        if (hinder === null) other.exec('begin immediate');
+        else await sql.raw(hinder).execute(database.db);
+        const answer = await desk(service, ['import', list, '--consent-source', 'Mailchimp']);
+        assertSentence(answer, new RegExp(sentence.replace('FILE', file)));
+        other.close();
+        await sql`pragma query_only = false`.execute(database.db);
         await service.close();
         await database.close();
-      }
-    });
-
-  it('it is full', () =>
-    withService(async (service, list, file) => {
-      await sql`pragma max_page_count = 1`.execute(service.database.db);
-      assertSentence(
-        await desk(service, ['import', list, ...IMPORT]),
-        new RegExp(`There is no room on the disk for ${file}\\. Make some, and try again\\.$`),
-      );
-    }));
-
-  it('it is held by another program', () =>
-    withService(async (service, list, file) => {
-      using other = new DatabaseSync(file);
-      other.exec('begin immediate');
-      assertSentence(
-        await desk(service, ['import', list, ...IMPORT]),
-        new RegExp(`${file} is locked by another program, .*Stop that program, `),
-      );
-    }));
-
-  it('it takes no writes', () =>
-    withService(async (service, list, file) => {
-      await sql`pragma query_only = true`.execute(service.database.db);
-      assertSentence(
-        await desk(service, ['import', list, ...IMPORT]),
-        new RegExp(
-          `The database ${file} cannot be made or written \\(attempt to write a readonly database\\)\\.`,
-        ),
-      );
-      await sql`pragma query_only = false`.execute(service.database.db);
-    }));
+      }),
+    );
 
   it('a start that cannot write what it has to keep says so, too', () =>
     inFolder(async (folder) => {
@@ -271,6 +258,7 @@ describe('standard output', () => {
         PATH: process.env['PATH'],
         INSTANCE_FOLDER: folder,
         CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+        ...KEPT_COMPILED,
         ...settings,
       },
       stdio: ['ignore', streams.out, streams.notes],

@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 
 import { Client } from 'pg';
 
-import { readPostgresUrl } from '#server/settings/database-setting.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -41,39 +40,13 @@ describe('a move', () => {
     inFolder(async (folder) => {
       for (const [to, sentence] of [
         ['mysql://db/leads', '--to must be an address such as postgres://user@host/name.'],
-        ['leads', '--to must be an address such as postgres://user@host/name.'],
         [
           'postgres://guide:hunter2@db.example.com/leads',
           '--to sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
         ],
-        [
-          'postgres://guide:hunter#2@db.example.com/leads',
-          '--to has a "#" in its user or password, where it must be written %23 (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23).',
-        ],
-        [
-          'postgres://db/leads?target_session_attrs=standby',
-          '--to asks for a host to read from (target_session_attrs=standby), and this page writes. Make it read-write.',
-        ],
       ] as const)
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
-
-  it('accepts the parameters of pg behind the address, and says what they mean', () => {
-    const to = 'postgres://guide@db.example.com/leads';
-    const read = (address: string, env = {}) =>
-      readPostgresUrl('--to', address, { env, folder: '/srv/page' });
-    assert.equal(read(to).type, 'database');
-    assert.equal(read(to, { PGPASSWORD: 'hunter2' }).type, 'complaints');
-    assert.equal(read(to, { PGPASSWORD: 'hunter2', PGSSLMODE: 'require' }).type, 'database');
-    assert.deepEqual(read('postgres://guide:hunter2@db.example.com/leads?sslmode=disable'), {
-      type: 'database',
-      database: { engine: 'postgres', url: 'postgres://guide:hunter2@db.example.com/leads?sslmode=disable' },
-      warnings: ['--to sends all data to PostgreSQL in clear, as its sslmode=disable says.'],
-    });
-    const certified = read('postgres://db/leads?sslmode=verify-full&sslrootcert=ca.pem');
-    assert(certified.type === 'database' && certified.database.engine === 'postgres');
-    assert.equal(new URL(certified.database.url).searchParams.get('sslrootcert'), '/srv/page/ca.pem');
-  });
 
   it('names its option where the PostgreSQL cannot be used, and shows no stack', () =>
     inFolder(async (folder) => {

@@ -1,7 +1,6 @@
 // One person: their story, all that is held, its correction and its erasure.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -12,6 +11,7 @@ import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -158,12 +158,11 @@ for (const engine of ENGINES) {
     it('is handed over whole: as JSON, and as a page that runs nothing', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL, NASTY);
-        const folder = mkdtempSync(path.join(os.tmpdir(), 'person-'));
-        try {
+        await inFolder(async (folder) => {
           const out = path.join(folder, 'ada');
           const { exitCode, notes } = await desk(server.service, ['person', EMAIL, '--out', `${out}.html`]);
           assert.equal(exitCode, 0, notes);
-          assert.deepEqual(readdirSync(folder).sort(), ['ada.html', 'ada.json']);
+          assert.deepEqual(readdirSync(folder).toSorted(), ['ada.html', 'ada.json']);
           const json = readFileSync(`${out}.json`, 'utf8');
           const held = JSON.parse(json) as Record<string, { name?: string }[]>;
           assert.equal(held['leads']?.[0]?.name, NASTY);
@@ -172,9 +171,7 @@ for (const engine of ENGINES) {
           assert.match(page, /Ada &lt;img src=x onerror=alert\(1\)&gt;/);
           assert.doesNotMatch(page, /<img|<script|https?:\/\//);
           for (const file of [`${out}.json`, `${out}.html`]) assert.equal(statSync(file).mode & 0o077, 0);
-        } finally {
-          rmSync(folder, { recursive: true });
-        }
+        });
       }));
   });
 }

@@ -196,6 +196,17 @@ describe('a restore lets in', () => {
       assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
     }));
 
+  it('a backup in place of a file that is no database any more, whose log is not played into it', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const live = path.join(folder, 'data', 'leads.db');
+      writeFileSync(live, 'These are no leads any more. '.repeat(999));
+      writeFileSync(`${live}-wal`, 'A log of something else.');
+      const rescued = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      assert.equal(rescued.exitCode, 0, rescued.notes);
+      assert.deepEqual(await peopleIn(folder), ['ada']);
+    }));
+
   it('no session, sign-in or passkey of the desk, and says so', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
@@ -296,6 +307,7 @@ describe('a restore refuses, and touches nothing for', () => {
       copyFileSync(path.join(folder, 'backup.db'), backup);
       spoil(backup);
       assert.equal(await refused([backup]), `${backup} ${sentence.replaceAll('FILE', backup)}`);
+      for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
   it('what is no file, is not there, or is the database itself', async () => {

@@ -28,15 +28,8 @@ for (const engine of ENGINES) {
     it('is added to and removed from; what a person decided themselves, the operator cannot undo', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
-        const telephone = ['--note', 'asked by telephone'];
-        const added = await suppress(
-          server,
-          'add',
-          'ADA@example.com',
-          '--reason',
-          'unsubscribed',
-          ...telephone,
-        );
+        const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
+        const added = await suppress(server, 'add', 'ADA@example.com', ...unsubscribed);
         assert.equal(added.exitCode, 0, added.notes);
         assert.match((await suppress(server, 'list')).out, /asked by telephone/);
         assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');

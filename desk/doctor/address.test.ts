@@ -15,7 +15,7 @@ import {
   TEST_SITE_CERTIFICATE_OF_2020 as OLD_CERTIFICATE,
   TEST_SITE_KEY as KEY,
 } from '#testing/certificate.ts';
-import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
 
 const NOW = Date.UTC(2026, 10, 23);
 
@@ -58,18 +58,17 @@ async function found(
     publicUrl?: string;
   } = {},
 ): Promise<string[]> {
-  const names = await startDnsServer(zone);
-  const limit = new AbortController();
-  try {
+  const sentences: string[] = [];
+  await withDnsServer(zone, async ({ address }) => {
+    const limit = new AbortController();
     const findings = await examineAddress(
       { publicUrl, basePath: '/guide', trustProxy },
-      { dns: createDns([names.address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
+      { dns: createDns([address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
     );
-    return findings.map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`);
-  } finally {
+    sentences.push(...findings.map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`));
     limit.abort();
-    await names.close();
-  }
+  });
+  return sentences;
 }
 
 describe('the doctor at PUBLIC_URL', () => {
@@ -95,33 +94,35 @@ describe('the doctor at PUBLIC_URL', () => {
     );
   });
 
-  it('says which certificate browsers refuse, and why', async () => {
-    for (const [certificate, key, sentence] of [
-      [
-        OLD_CERTIFICATE,
-        KEY,
-        'problem address: The certificate of guide.example.com has expired: browsers refuse the page. Renew it.',
-      ],
-      [
-        TEST_CERTIFICATE,
-        TEST_KEY,
-        'problem address: Browsers do not trust the certificate that guide.example.com shows (DEPTH_ZERO_SELF_SIGNED_CERT). Get one from an authority such as Let’s Encrypt, and have the proxy send its whole chain.',
-      ],
-    ] as const) {
+  for (const [title, certificate, key, name, sentence] of [
+    [
+      'has expired',
+      OLD_CERTIFICATE,
+      KEY,
+      'guide',
+      'The certificate of guide.example.com has expired: browsers refuse the page. Renew it.',
+    ],
+    [
+      'is not trusted',
+      TEST_CERTIFICATE,
+      TEST_KEY,
+      'guide',
+      'Browsers do not trust the certificate that guide.example.com shows (DEPTH_ZERO_SELF_SIGNED_CERT). Get one from an authority such as Let’s Encrypt, and have the proxy send its whole chain.',
+    ],
+    [
+      'is for another name',
+      CERTIFICATE,
+      KEY,
+      'other',
+      'The certificate that other.example.com shows is for guide.example.com: browsers refuse the page. Get one for other.example.com.',
+    ],
+  ] as const)
+    it(`says that browsers refuse a certificate that ${title}`, async () => {
       await using site = await secured(certificate, key);
-      assert.deepEqual(await found(site.port), [sentence]);
-    }
-    await using site = await secured(CERTIFICATE);
-    assert.deepEqual(
-      await found(site.port, {
-        publicUrl: `https://other.example.com:${site.port}/guide/`,
-        zone: { 'other.example.com': { A: ['127.0.0.1'] } },
-      }),
-      [
-        'problem address: The certificate that other.example.com shows is for guide.example.com: browsers refuse the page. Get one for other.example.com.',
-      ],
-    );
-  });
+      const publicUrl = `https://${name}.example.com:${site.port}/guide`;
+      const zone = { [`${name}.example.com`]: { A: ['127.0.0.1'] } };
+      assert.deepEqual(await found(site.port, { publicUrl, zone }), [`problem address: ${sentence}`]);
+    });
 
   it('says what else answers there, or that nothing does', async () => {
     await using other = await secured(CERTIFICATE, KEY, (_request, response) => {

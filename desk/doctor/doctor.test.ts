@@ -1,21 +1,16 @@
 // desk doctor as an operator calls it: what it finds, how it ends, and that it touches nothing. On both engines where the database is looked at.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import type { Finding } from '#desk/doctor/finding.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { behindPgBouncer, ENGINES, freshDatabase } from '#testing/databases.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
 import { deskIn } from '#testing/desk.ts';
 import { startDnsServer } from '#testing/dns-server.ts';
 import {
@@ -85,9 +80,13 @@ describe('the doctor', () => {
       await instance.inbox.waitForMail('ada@example.com');
     }));
 
-  it('asks the domain of return paths for MX and SPF, where there is one', () =>
+  it('asks the domain of return paths for MX and SPF, and sends a sample with one, as codes have one', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
-      const found = await findingsIn(instance, { env: { BOUNCE_DOMAIN: 'bounces.example.com' } });
+      const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
+      await doctor(patientOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
+      const { from } = await instance.inbox.waitForMail('ada@example.com');
+      assert.match(from, /@bounces\.example\.com$/);
+      const found = await findingsIn(instance, { env });
       const about = (check: string) => found.filter((finding) => finding.check === check);
       assert.deepEqual(
         about('SPF').map(({ state, publish }) => [state, publish?.name]),
@@ -104,14 +103,6 @@ describe('the doctor', () => {
         finding?.sentence ?? '',
         /bounces\.example\.com \(BOUNCE_DOMAIN\), which needs an MX record/,
       );
-    }));
-
-  it('sends a sample with a return path at that domain, as codes have one', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      const env = { ...instance.env, BOUNCE_DOMAIN: 'bounces.example.com' };
-      await doctor(patientOf(instance, env), ['--send', 'ada@example.com']);
-      const { from } = await instance.inbox.waitForMail('ada@example.com');
-      assert.match(from, /@bounces\.example\.com$/);
     }));
 
   it('says how old the newest backup is', () =>
@@ -228,7 +219,10 @@ describe('the doctor', () => {
         'ada@example.com',
       ]);
       assert.equal(wrong.exitCode, 1);
-      const { findings } = JSON.parse(wrong.out) as { findings: Finding[] };
+      const { healthy, findings } = JSON.parse(wrong.out) as { healthy: boolean; findings: Finding[] };
+      assert.equal(healthy, false);
+      assert.equal(wrong.notes, '3 problems and 0 warnings.');
+      assert.match(JSON.stringify(findings), /PORT must be a whole number/);
       assert.deepEqual(
         findings.map(({ check, state }) => `${state} ${check}`),
         [
@@ -287,10 +281,9 @@ describe('the doctor', () => {
     const dns = await startDnsServer(
       Object.fromEntries(names.map((name) => [name, { fault: 'silence' } as const])),
     );
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'doctor-'));
     try {
       const patient = patientOf(
-        { folder, dnsServers: [dns.address] },
+        { folder: import.meta.dirname, dnsServers: [dns.address] },
         {
           DATABASE_URL: `postgres://user@127.0.0.1:${port}/leads`,
           SMTP_URL: `smtp://127.0.0.1:${port}`,
@@ -306,36 +299,6 @@ describe('the doctor', () => {
     } finally {
       await dns.close();
       silent.close();
-      rmSync(folder, { recursive: true });
     }
-  });
-
-  it('as a process prints one document and nothing else, and works where nothing was ever started', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'doctor-'));
-    writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
-    const child = spawn(
-      process.execPath,
-      [path.resolve(import.meta.dirname, '../desk.ts'), 'doctor', '--json'],
-      {
-        env: {
-          PATH: process.env['PATH'],
-          INSTANCE_FOLDER: folder,
-          CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-          ...KEPT_COMPILED,
-        },
-        cwd: folder,
-      },
-    );
-    const [out, notes, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'exit') as Promise<[number]>,
-    ]);
-    rmSync(folder, { recursive: true });
-    assert.equal(code, 1, notes);
-    const { healthy, findings } = JSON.parse(out) as { healthy: boolean; findings: Finding[] };
-    assert.equal(healthy, false);
-    assert.match(findings[0]?.sentence ?? '', /PORT must be a whole number/);
-    assert.equal(notes, '1 problem and 0 warnings.\n');
   });
 });

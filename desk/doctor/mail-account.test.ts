@@ -8,12 +8,12 @@ import { describe, it } from 'node:test';
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-import { readConfig, type Config } from '#server/settings/settings.ts';
+import { readConfig } from '#server/settings/settings.ts';
 import { examineMailAccount } from '#desk/doctor/mail-account.ts';
 import { sendSample } from '#desk/doctor/sample.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
-import { startInbox } from '#testing/inbox.ts';
+import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const never = () => new AbortController().signal;
@@ -60,63 +60,72 @@ const states = async (url: string, signal = never()) => {
 };
 
 describe('the mail account', () => {
-  it('is well when the login is taken, and says whether the connection is encrypted', () =>
-    withMailServer(CLEAR, async (port) => {
-      assert.deepEqual(await states(`smtp://user:right@127.0.0.1:${port}`), [
-        'note: The connection to 127.0.0.1 is not encrypted; it stays on this machine.',
-        'ok: 127.0.0.1 takes the login of SMTP_URL. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries.',
-      ]);
-      // This machine under an address that is none of its loopback's: any other machine, as far as anybody can tell.
-      const [elsewhere] = await states(`smtp://user:right@0.0.0.0:${port}?requireTLS=false`);
-      assert.match(
-        elsewhere ?? '',
-        /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
-      );
-      const [, noLogin] = await states(`smtp://127.0.0.1:${port}`);
-      assert.match(noLogin ?? '', /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/);
-    }));
+  const TLS: SMTPServerOptions = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+  const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
+  const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
 
-  it('is a problem when the login is refused, in a sentence without the words of the server', () =>
-    withMailServer(CLEAR, async (port) => {
-      const [found, ...others] = await states(`smtp://user:wrong@127.0.0.1:${port}`);
-      assert.match(
-        found ?? '',
-        /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
-      );
-      assert.deepEqual(others, []);
-    }));
+  // 0.0.0.0 is this machine under an address that is none of its loopback's: any other machine, as far as anybody can tell.
+  for (const [title, options, address, ...sentences] of [
+    [
+      'is well when the login is taken on this machine',
+      CLEAR,
+      'user:right@127.0.0.1:PORT',
+      /^note: The connection to 127\.0\.0\.1 is not encrypted; it stays on this machine\.$/,
+      /^ok: 127\.0\.0\.1 takes the login of SMTP_URL\. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries\.$/,
+    ],
+    [
+      'is warned of when the login goes to another machine in clear',
+      CLEAR,
+      'user:right@0.0.0.0:PORT?requireTLS=false',
+      /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
+      /^ok: /,
+    ],
+    [
+      'without a login is greeted',
+      CLEAR,
+      '127.0.0.1:PORT',
+      /^note: /,
+      /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/,
+    ],
+    [
+      'is a problem when the login is refused, in a sentence without the words of the server',
+      CLEAR,
+      'user:wrong@127.0.0.1:PORT',
+      /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
+    ],
+    [
+      'is a problem when no STARTTLS is offered',
+      CLEAR,
+      'user:right@0.0.0.0:PORT',
+      /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
+    ],
+    ['is a problem when the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
+    [
+      'is warned of when SMTP_URL allows any certificate',
+      TLS,
+      'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
+      /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
+      /^ok: /,
+    ],
+    [
+      'is well when the certificate is trusted',
+      TLS,
+      `user:right@0.0.0.0:PORT?${trusted}`,
+      /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), with a certificate that can be trusted\.$/,
+      /^ok: /,
+    ],
+  ] as const)
+    it(title, () =>
+      withMailServer(options, async (port) => {
+        const found = await states(`smtp://${address.replace('PORT', String(port))}`);
+        assert.equal(found.length, sentences.length, found.join('\n'));
+        for (const [at, sentence] of sentences.entries()) assert.match(found[at]!, sentence);
+      }),
+    );
 
-  it('is a problem when the login would have to go in clear: no STARTTLS is offered', () =>
-    withMailServer(CLEAR, async (port) => {
-      const [found] = await states(`smtp://user:right@0.0.0.0:${port}`);
-      assert.match(
-        found ?? '',
-        /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
-      );
-    }));
-
-  it('is a problem when the certificate is not trusted, and a warning where SMTP_URL allows that', () =>
-    withMailServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, async (port) => {
-      const url = `smtp://user:right@0.0.0.0:${port}`;
-      const [untrusted] = await states(url);
-      assert.match(untrusted ?? '', /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/);
-      const [encrypted, login] = await states(`${url}?tls.rejectUnauthorized=false`);
-      assert.match(
-        encrypted ?? '',
-        /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
-      );
-      assert.match(login ?? '', /^ok: /);
-    }));
-
-  it('is well when the connection is encrypted with a certificate that is trusted, and a warning when that ends soon', () =>
-    withMailServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, async (port) => {
-      const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
-      const url = `smtp://user:right@0.0.0.0:${port}?${trusted}`;
-      assert.equal(
-        (await states(url))[0],
-        'ok: The connection to 0.0.0.0 is encrypted (TLSv1.3), with a certificate that can be trusted.',
-      );
-      const [ending] = await examineMailAccount(url, {
+  it('is warned of when its certificate ends soon', () =>
+    withMailServer(TLS, async (port) => {
+      const [ending] = await examineMailAccount(`smtp://user:right@0.0.0.0:${port}?${trusted}`, {
         publicUrl: 'https://guide.example.com',
         now: Date.UTC(2119, 11, 25),
         signal: never(),
@@ -157,29 +166,37 @@ describe('the mail account', () => {
 });
 
 describe('the sample', () => {
-  const settings = (env: Readonly<Record<string, string>>): Config => {
+  const to = 'ada@example.com';
+  const send = async (
+    env: Readonly<Record<string, string>>,
+    { folder = '/no/such/folder', signal = never() } = {},
+  ) => {
     const read = readConfig({ MAIL_FROM: 'Guide <guide@example.com>', ...env });
     assert(read.type === 'config');
-    return read.config;
+    const [found] = await sendSample(read.config, { to, title: 'Guide & Co', folder, signal });
+    return `${found?.state}: ${found?.sentence}`;
   };
-  const to = 'ada@example.com';
-  const parts = { to, title: 'Guide & Co', folder: '/no/such/folder' };
-
-  it('goes the way of the codes, says that it is a test, and shows the mail server’s answer', async () => {
-    const inbox = await startInbox();
+  const withInbox = async (behaviour: InboxBehaviour, test: (inbox: Inbox) => Promise<void>) => {
+    const inbox = await startInbox(behaviour);
     try {
-      const [found] = await sendSample(settings({ SMTP_URL: inbox.url }), { ...parts, signal: never() });
-      assert.equal(found?.state, 'ok', found?.sentence);
-      assert.match(found.sentence, /^The mail server took a sample for ada@example\.com and said “250 /);
+      await test(inbox);
+    } finally {
+      await inbox.close();
+    }
+  };
+
+  it('goes the way of the codes, says that it is a test, and shows the mail server’s answer', () =>
+    withInbox({}, async (inbox) => {
+      assert.match(
+        await send({ SMTP_URL: inbox.url }),
+        /^ok: The mail server took a sample for ada@example\.com and said “250 /,
+      );
       const { parsed } = await inbox.waitForMail(to);
       assert.equal(inbox.mails.length, 1);
       assert.equal(parsed.from?.address, 'guide@example.com');
       assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” asked for it/);
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
-    } finally {
-      await inbox.close();
-    }
-  });
+    }));
 
   it('that is refused is a problem, with the words of the mail server', () =>
     withMailServer(
@@ -188,64 +205,49 @@ describe('the sample', () => {
         onMailFrom: (_address, _session, callback) =>
           callback(Object.assign(new Error('5.7.1 sender not yours'), { responseCode: 550 })),
       },
-      async (port) => {
-        const config = settings({ SMTP_URL: `smtp://127.0.0.1:${port}` });
-        const [found] = await sendSample(config, { ...parts, signal: never() });
-        assert.equal(found?.state, 'problem');
-        assert.match(found.sentence, /sample for ada@example\.com could not be sent: .*sender not yours/);
-      },
+      async (port) =>
+        assert.match(
+          await send({ SMTP_URL: `smtp://127.0.0.1:${port}` }),
+          /^problem: .*sample for ada@example\.com could not be sent: .*sender not yours/,
+        ),
     ));
 
-  it('that finds its recipient refused says so', async () => {
-    const inbox = await startInbox({
-      onRecipient: () => Object.assign(new Error('5.1.1 no such mailbox'), { responseCode: 550 }),
-    });
-    try {
-      const [found] = await sendSample(settings({ SMTP_URL: inbox.url }), { ...parts, signal: never() });
-      assert.match(found?.sentence ?? '', /^The mail server refused the sample .*no such mailbox/);
-    } finally {
-      await inbox.close();
-    }
-  });
+  it('that finds its recipient refused says so', () =>
+    withInbox(
+      { onRecipient: () => Object.assign(new Error('5.1.1 no such mailbox'), { responseCode: 550 }) },
+      async ({ url }) =>
+        assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
+    ));
 
   it('that hangs is given up when the time is over', async () => {
     const limit = new AbortController();
     const { promise: goOn, resolve: end } = Promise.withResolvers<null>();
-    const inbox = await startInbox({
-      onMessage: () => {
-        limit.abort();
-        return goOn;
-      },
-    });
-    try {
-      const [found] = await sendSample(settings({ SMTP_URL: inbox.url }), { ...parts, signal: limit.signal });
-      assert.equal(found?.state, 'problem');
-      assert.match(found.sentence, /could not be sent/);
-    } finally {
+    const onMessage = () => {
+      limit.abort();
+      return goOn;
+    };
+    await withInbox({ onMessage }, async ({ url }) => {
+      assert.match(await send({ SMTP_URL: url }, limit), /^problem: .*could not be sent/);
       end(null);
-      await inbox.close();
-    }
+    });
   });
 
-  it('is a file where there is no mail account, and is not sent with a key that does not sign', () =>
+  it('is a file where there is no mail account', () =>
     inFolder(async (folder) => {
-      const [file] = await sendSample(settings({}), { ...parts, folder, signal: never() });
-      assert.equal(file?.state, 'note');
+      assert.match(await send({}, { folder }), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);
-      const inbox = await startInbox();
-      try {
-        const unsigned = settings({
-          SMTP_URL: inbox.url,
-          DKIM_DOMAIN: 'example.com',
-          DKIM_SELECTOR: 'guide',
-          DKIM_PRIVATE_KEY_FILE: path.join(folder, 'no-such.pem'),
-        });
-        const [found] = await sendSample(unsigned, { ...parts, signal: never() });
-        assert.match(found?.sentence ?? '', /^No sample was sent: DKIM_PRIVATE_KEY_FILE/);
-        assert.deepEqual(inbox.mails, []);
-        assert(!existsSync('/no/such/folder'));
-      } finally {
-        await inbox.close();
-      }
+    }));
+
+  it('is not sent with a key that does not sign', () =>
+    withInbox({}, async (inbox) => {
+      const unsigned = {
+        SMTP_URL: inbox.url,
+        DKIM_DOMAIN: 'example.com',
+        DKIM_SELECTOR: 'guide',
+        DKIM_PRIVATE_KEY_FILE: '/no/such.pem',
+      };
+      assert.match(await send(unsigned), /: No sample was sent: DKIM_PRIVATE_KEY_FILE/);
+      assert.deepEqual(inbox.mails, []);
+      assert(!existsSync('/no/such/folder'));
     }));
 });

@@ -44,11 +44,15 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
 describe('the process of the desk', () => {
-  it('signs in with a mailed code, comes back when it dies while the page serves, and ends with it', async () => {
+  it('waits for its port while the page serves, signs in with a mailed code, comes back when it dies, and ends with the page', async () => {
     const port = await freePort();
     const env = settingsFor(port);
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
     const site = await startSite({ env });
     try {
+      assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
+      other.close();
       await until(() => answers(env.DESK_URL), PATIENCE_MS);
       const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
       const code = codeIn(await site.inbox.waitForMail(ADA));
@@ -74,21 +78,6 @@ describe('the process of the desk', () => {
 
       assert.equal(await site.stop(), 0);
       assert.equal(await answers(env.DESK_URL), false);
-    } finally {
-      await site.close();
-    }
-  });
-
-  it('waits for a port that another program holds, and the page serves meanwhile', async () => {
-    const port = await freePort();
-    const env = settingsFor(port);
-    const other = createServer().listen(port, '127.0.0.1');
-    await once(other, 'listening');
-    const site = await startSite({ env });
-    try {
-      assert.equal((await fetch(site.url + API.health)).status, 200);
-      other.close();
-      await until(() => answers(env.DESK_URL), PATIENCE_MS);
     } finally {
       await site.close();
     }

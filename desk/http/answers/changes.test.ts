@@ -98,13 +98,8 @@ for (const engine of ENGINES) {
         await server.database.db.updateTable('leads').set(held).where('id', '=', id).execute();
         await ask('correct', { id, answers: { topics: 'Prompts; Data' } });
         assert.deepEqual((await ask('story', { id }))!.person.answers['topics']?.answer, ['Prompts', 'Data']);
-        for (const [wrong, sentence] of [
-          [{ name: 'A' }, /at least 2/],
-          [{ answers: { topics: 'Gossip' } }, /Topics: Please choose/],
-          [{ answers: { shoe: '43' } }, /The ids are phone, topics/],
-          [{}, /Say what is to be corrected/],
-        ] as const)
-          await assert.rejects(ask('correct', { id, ...wrong }), sentence);
+        await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
+        await assert.rejects(ask('correct', { id }), /Say what is to be corrected/);
         await createVisitor(server).post(API.leads, filledForm({ email: 'eve@example.com' }));
         const eve = (await ask('people', { state: 'unverified' }))!.people[0]!;
         await assert.rejects(

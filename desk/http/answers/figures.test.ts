@@ -12,7 +12,7 @@ import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { askedDesk } from '#testing/desk-answers.ts';
-import { startDnsServer } from '#testing/dns-server.ts';
+import { withDnsServer } from '#testing/dns-server.ts';
 import type { InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -304,17 +304,15 @@ for (const engine of ENGINES) {
     it('of the list of addresses that get no mail come page by page, those that were erased without an address', () =>
       withServer({ engine }, async (server) => {
         const { ask } = askedDesk(server.service);
-        for (let at = 0; at < 150; at += 1)
-          await server.database.db
-            .insertInto('suppressions')
-            .values({
-              address_key: `key-${at}`,
-              reason: at % 2 === 0 ? 'by-hand' : 'erased',
-              email: at % 2 === 0 ? `past-${at}@example.com` : null,
-              note: null,
-              created_at: server.now() - (at % 7) * 1_000,
-            })
-            .execute();
+        const listed = Array.from({ length: 150 }, (_, at) => ({
+          address_key: `key-${at}`,
+          ...(at % 2 === 0
+            ? { reason: 'by-hand' as const, email: `past-${at}@example.com` }
+            : { reason: 'erased' as const, email: null }),
+          note: null,
+          created_at: server.now() - (at % 7) * 1_000,
+        }));
+        await server.database.db.insertInto('suppressions').values(listed).execute();
         await asks(server, 'past-0@example.com');
         await becomeLead(server, 'past-2@example.com');
         const first = (await ask('suppressions'))!;
@@ -338,11 +336,10 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', async () => {
-  const dns = await startDnsServer({ 'example.com': { TXT: [] } });
-  try {
-    await withServer({ engine: 'sqlite' }, async (server) => {
-      const { ask } = askedDesk(server.service, { dnsServers: [dns.address] });
+it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', () =>
+  withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { ask } = askedDesk(server.service, { dnsServers: [address] });
       assert.ok((await ask('today'))?.toDo.every(({ state }) => state === 'warning'));
       const [one, other] = await Promise.all([ask('doctor'), ask('doctor')]);
       assert.deepEqual(one, other);
@@ -352,15 +349,10 @@ it('the doctor looks at this instance once for all who ask, again when asked to,
       await server.advance(60);
       assert.equal((await ask('doctor'))?.lookedAt, '2026-11-20T12:00:00.000Z');
       assert.equal((await ask('doctor', { again: 'yes' }))?.lookedAt, '2026-11-20T12:01:00.000Z');
-      assert.equal(
-        (await ask('today'))?.toDo.filter(({ state }) => state === 'problem').length,
-        problems.length,
-      );
-    });
-  } finally {
-    await dns.close();
-  }
-});
+      const { toDo } = (await ask('today'))!;
+      assert.equal(toDo.filter(({ state }) => state === 'problem').length, problems.length);
+    }),
+  ));
 
 it('what is kept is made once for all who come meanwhile, and anew after a failure or its time', async () => {
   let now = 0;
