@@ -477,7 +477,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
 ];
 
 /** In the article, each on line 6. */
-const IN_THE_ARTICLE: readonly Slip[] = [
+const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...complaints: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
   ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
