@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { freshDatabase } from '#testing/databases.ts';
+import { API } from '#shared/api.ts';
+import { behindPgBouncer, freshDatabase } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
@@ -51,4 +54,73 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
   } finally {
     await close();
   }
+});
+
+it('a release that adds columns beside this one breaks none of its prepared statements', async () => {
+  const database = await freshDatabase('postgres');
+  await withServer({ engine: 'postgres', database }, async (server) => {
+    const flow = async (number: number) => {
+      const email = `visitor-${number}@example.com`;
+      const visitor = createVisitor(server, `198.51.100.${number}`);
+      assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+      const code = codeIn(await server.inbox.waitForMail(email));
+      assert.equal((await visitor.get(API.challenge)).statusCode, 200);
+      assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      assert.equal((await visitor.get(API.article)).statusCode, 200);
+    };
+    for (let number = 1; number <= 5; number += 1) await flow(number);
+    for (const table of ['challenges', 'codes', 'submissions', 'outbox', 'leads', 'limit_windows'] as const)
+      await sql`alter table ${sql.table(table)} add column of_a_later_release text`.execute(database.db);
+    for (let number = 6; number <= 10; number += 1) await flow(number);
+  });
+});
+
+it('prepares statements, except those that ask for all columns', { skip: behindPgBouncer() }, async () => {
+  const database = await freshDatabase('postgres');
+  try {
+    await database.db.connection().execute(async (db) => {
+      await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
+      await db.selectFrom('leads').selectAll().where('email', '=', 'ada@example.com').execute();
+      const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(
+        db,
+      );
+      const ofLeads = rows.map(({ statement }) => statement).filter((text) => text.includes('"leads"'));
+      assert.deepEqual(ofLeads, ['select "id" from "leads" where "email" = $1']);
+    });
+  } finally {
+    await database.close();
+  }
+});
+
+const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
+
+describe('an outage of the database', () => {
+  it('is not confused with a mistake of ours', () => {
+    const outages = [
+      failure('terminating connection due to administrator command', { code: '57P01' }),
+      failure('the database system is starting up', { code: '57P03' }),
+      failure('sorry, too many clients already', { code: '53300' }),
+      failure('deadlock detected', { code: '40P01' }),
+      failure('canceling statement due to conflict with recovery', { code: '40001' }),
+      failure('server conn crashed?', { code: '08P01' }),
+      failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
+      failure('Connection terminated unexpectedly'),
+      failure('timeout exceeded when trying to connect'),
+      failure('timeout expired'),
+      failure('database is locked', { code: 'ERR_SQLITE_ERROR', errcode: 5 }),
+      failure('database or disk is full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+      failure('attempt to write a readonly database', { code: 'ERR_SQLITE_ERROR', errcode: 1032 }),
+      failure('disk I/O error', { code: 'ERR_SQLITE_ERROR', errcode: 778 }),
+      new AggregateError([failure('connect ECONNREFUSED ::1:5432', { code: 'ECONNREFUSED' })]),
+    ];
+    for (const error of outages) assert.equal(isOutage(error), true, error.message);
+    const mistakes = [
+      failure('relation "lead" does not exist', { code: '42P01' }),
+      failure('UNIQUE constraint failed: leads.email', { code: 'ERR_SQLITE_ERROR', errcode: 2067 }),
+      failure('x is not a function'),
+      'text',
+      null,
+    ];
+    for (const error of mistakes) assert.equal(isOutage(error), false, String(error));
+  });
 });
