@@ -11,7 +11,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
 import { createCountedLimits } from '#server/limits/counted-limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 describe('the network of an address', () => {
@@ -78,21 +78,13 @@ async function storeCode(
   await insertCode(db, { ...code, ...times });
 }
 
-async function withDatabase(engine: Engine, test: (db: Db) => Promise<void>): Promise<void> {
-  const { db, close } = await freshDatabase(engine);
-  try {
-    await test(db);
-  } finally {
-    await close();
-  }
-}
 const NOON = Date.UTC(2026, 10, 20, 12);
 const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets = SECRETS) =>
   createCountedLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } }, secrets);
 
 for (const engine of ENGINES) {
   it(`forms of one network are counted together by several processes, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const [one, other] = [limitsWith({ leadsPerIpPerHour: 3 }), limitsWith({ leadsPerIpPerHour: 3 })];
       const outcomes = [];
       for (const limits of [one, other, one, other, one])
@@ -101,25 +93,24 @@ for (const engine of ENGINES) {
     }));
 
   it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
-      const now = NOON;
+    withDatabase(engine, async ({ db }) => {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
       for (let count = 0; count < 5; count += 1)
-        await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, now);
+        await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, NOON);
       const rows = await db.selectFrom('limit_windows').select('key').execute();
       assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
       const outcome = await limitsWith({}, changed).tryWithoutChallenge(
         db,
         'ada@example.com',
         { atLiveCodes: true },
-        now,
+        NOON,
       );
       assert.equal(outcome.mayCompare, false);
     }));
 
   it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
       const tryAt = (hours: number, atLiveCodes = true) =>
@@ -147,7 +138,7 @@ for (const engine of ENGINES) {
     }));
 
   it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
       const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
@@ -172,7 +163,7 @@ for (const engine of ENGINES) {
     }));
 
   it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
       const now = NOON;
       const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
@@ -186,7 +177,7 @@ for (const engine of ENGINES) {
     }));
 
   it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 1 });
       const now = NOON;
       await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
@@ -195,7 +186,7 @@ for (const engine of ENGINES) {
     }));
 
   it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, () =>
-    withDatabase(engine, async (db) => {
+    withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 5 });
       const start = NOON;
       const email = 'ada@example.com';

@@ -6,14 +6,13 @@ import { sql } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
-import { behindPgBouncer, freshDatabase } from '#testing/databases.ts';
+import { behindPgBouncer, freshDatabase, withDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
-  const { db, close } = await freshDatabase('sqlite');
-  try {
+it('the error that made SQLite give up a transaction is the one that is thrown', () =>
+  withDatabase('sqlite', async ({ db }) => {
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
       db.transaction().execute(async (tx) => {
@@ -29,17 +28,13 @@ it('the error that made SQLite give up a transaction is the one that is thrown',
       .execute((tx) =>
         tx.insertInto('limit_windows').values({ key: 'x', started_at: 0, ends_at: 1, count: 1 }).execute(),
       );
-  } finally {
-    await close();
-  }
-});
+  }));
 
 const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
   (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
 
-it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', async () => {
-  const { db, close } = await freshDatabase('postgres');
-  try {
+it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', () =>
+  withDatabase('postgres', async ({ db }) => {
     await assert.rejects(
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
@@ -51,10 +46,7 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
       isOutage,
     );
     await sql`select 1`.execute(db);
-  } finally {
-    await close();
-  }
-});
+  }));
 
 it('a release that adds columns beside this one breaks none of its prepared statements', async () => {
   const database = await freshDatabase('postgres');
@@ -75,9 +67,8 @@ it('a release that adds columns beside this one breaks none of its prepared stat
   });
 });
 
-it('prepares statements, except those that ask for all columns', { skip: behindPgBouncer() }, async () => {
-  const database = await freshDatabase('postgres');
-  try {
+it('prepares statements, except those that ask for all columns', { skip: behindPgBouncer() }, () =>
+  withDatabase('postgres', async (database) => {
     await database.db.connection().execute(async (db) => {
       await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
       await db.selectFrom('leads').selectAll().where('email', '=', 'ada@example.com').execute();
@@ -87,10 +78,8 @@ it('prepares statements, except those that ask for all columns', { skip: behindP
       const ofLeads = rows.map(({ statement }) => statement).filter((text) => text.includes('"leads"'));
       assert.deepEqual(ofLeads, ['select "id" from "leads" where "email" = $1']);
     });
-  } finally {
-    await database.close();
-  }
-});
+  }),
+);
 
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
