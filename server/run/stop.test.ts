@@ -8,28 +8,28 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import { type Selectable } from 'kysely';
-
 import type { Config } from '#server/settings/settings.ts';
-import { openDatabase } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
+async function withDatabaseOf<Result>(site: Site, look: (db: Db) => Promise<Result>): Promise<Result> {
   const config: Config['database'] = site.databaseUrl.startsWith('file:')
     ? { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') }
     : { engine: 'postgres', url: site.databaseUrl };
   const { db, close } = openDatabase(config, () => {});
   try {
-    return await db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+    return await look(db);
   } finally {
     await close();
   }
 }
+
+const outboxRow = (site: Site) =>
+  withDatabaseOf(site, (db) => db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow());
 
 const ask = (site: { readonly url: string }) =>
   fetch(`${site.url}/api/leads`, {
@@ -97,14 +97,24 @@ describe('Ctrl-C', { concurrency: true }, () => {
 
 for (const engine of ENGINES) {
   describe(`the stop on ${engine}`, { concurrency: true }, () => {
-    it('finishes the mail in hand', () =>
+    it('finishes the mail in hand, and writes down the visits that were counted', () =>
       withBusySite(engine, async (site, release) => {
+        const headers = { 'user-agent': 'Mozilla/5.0 Chrome/142.0.0.0 Safari/537.36' };
+        await (await fetch(`${site.url}/?utm_source=late`, { headers })).arrayBuffer();
         const stopped = site.stop('SIGTERM');
         await isStopping(site);
         release();
         assert.equal(await stopped, 0);
         assert.equal(site.inbox.mails.length, 1);
         assert.equal((await outboxRow(site)).state, 'sent');
+        const counts = await withDatabaseOf(site, (db) =>
+          db.selectFrom('funnel_counts').select(['step', 'source', 'count']).execute(),
+        );
+        assert.deepEqual(
+          counts.map((row) => ({ ...row })),
+          [{ step: 'seen', source: 'late', count: 1 }],
+        );
+        assert.doesNotMatch(site.output(), /late|Chrome/);
       }));
 
     it('gives a mail back that does not get done, for the next process to send', () =>

@@ -62,7 +62,7 @@ describe('secrets', () => {
         process.stdout.write(makeSecretFile(${JSON.stringify(path.join(folder, 'app-secret'))}));
       `;
       const made = await Promise.all(
-        Array.from({ length: 6 }, async () => {
+        Array.from({ length: 3 }, async () => {
           const { stdout } = await promisify(execFile)(
             process.execPath,
             ['--input-type=module', '--eval', script],

@@ -28,7 +28,6 @@ import {
   type ServerOptions,
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
-import { startSite } from '#testing/start-site.ts';
 
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -329,28 +328,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(reported, [{ funnel_counts: 3 }]);
         assert.equal((await counted(database)).length, 10);
       }));
-
-    it('writes its counts when the server is stopped', async () => {
-      const site = await startSite({ engine });
-      const config: Config['database'] =
-        engine === 'sqlite'
-          ? { engine, file: path.join(site.folder, 'data', 'leads.db') }
-          : { engine, url: site.databaseUrl };
-      try {
-        const response = await fetch(`${site.url}/?utm_source=late`, { headers: { 'user-agent': BROWSER } });
-        await response.arrayBuffer();
-        assert.equal(await site.stop('SIGINT'), 0);
-        const database = openDatabase(config, () => {});
-        try {
-          assert.match((await counted(database)).join(), /^\d+ seen late 1$/);
-        } finally {
-          await database.close();
-        }
-        assert.doesNotMatch(site.output(), /late|Chrome/);
-      } finally {
-        await site.close();
-      }
-    });
   });
 }
 

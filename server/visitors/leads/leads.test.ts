@@ -72,14 +72,6 @@ for (const engine of ENGINES) {
         assert.equal(receipt?.client_address, '203.0.113.7');
         assert.equal(receipt?.user_agent, 'Test/1');
         assert.ok(receipt && receipt.verified_at >= receipt.given_at);
-
-        const log = server.logLines.join('');
-        assert.doesNotMatch(
-          log,
-          /\bada\b|lovelace|analytical|203\.0\.113/i,
-          'the log holds no personal data',
-        );
-        assert.doesNotMatch(log, new RegExp(codeIn(mail)), 'the log holds no code');
       }));
 
     it('gets the article with the answer to the right code only where the page asks for it and the browser keeps cookies', () =>
