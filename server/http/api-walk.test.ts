@@ -6,7 +6,7 @@ import type { InjectOptions } from 'fastify';
 
 import { API, type CodeRequested } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import {
   createVisitor,
   filledForm,
@@ -66,8 +66,10 @@ const post = (
   payload: payload as string,
 });
 
-for (const engine of ENGINES) {
-  const server = await sharedServer({ engine });
+const SERVERS: { readonly engine: Engine; readonly server: ServerUnderTest }[] = [];
+for (const engine of ENGINES) SERVERS.push({ engine, server: await sharedServer({ engine }) });
+
+for (const { engine, server } of SERVERS) {
   describe(`every route of the API on ${engine}`, () => {
     it('refuses other methods, and says which there are', async () => {
       for (const [url, allowed] of Object.entries(ROUTES)) {

@@ -16,7 +16,7 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
@@ -57,8 +57,10 @@ const reasons = async (server: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ reason }) => reason).toSorted();
 };
 
-for (const engine of ENGINES) {
-  const shared = await sharedServer({ engine });
+const SERVERS: { readonly engine: Engine; readonly shared: ServerUnderTest }[] = [];
+for (const engine of ENGINES) SERVERS.push({ engine, shared: await sharedServer({ engine }) });
+
+for (const { engine, shared } of SERVERS) {
   describe(`the unsubscribe link on ${engine}`, () => {
     it('does nothing when it is opened, and unsubscribes when the button is pressed', () =>
       withServer({ engine }, async (server) => {
