@@ -94,3 +94,16 @@ export async function freshDatabase(
   await migrate(database);
   return database;
 }
+
+/** Runs a test on such a database, and closes it even when the test fails. */
+export async function withDatabase(
+  engine: Engine,
+  test: (database: OpenDatabase) => Promise<void>,
+): Promise<void> {
+  const database = await freshDatabase(engine);
+  try {
+    await test(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -235,7 +235,7 @@ export async function laneBasedPlace(`,
     file: 'server/http/visitor-address.ts',
     find: 'if (trust === false) return () => false;',
     replace: 'if (trust === false) return () => true;',
-    tests: ['server/http/visitor-address.test.ts'],
+    tests: ['server/http/proxies.test.ts'],
   },
   {
     promise: 'a different origin cannot post',

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
+import { after } from 'node:test';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
@@ -215,11 +216,25 @@ export async function withServer(
   const server = await startServer(options);
   try {
     await test(server);
-    const answeredTwice = server.logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
-    assert.deepEqual(answeredTwice, [], 'every request is answered once');
+    assertAnsweredOnce(server);
   } finally {
     await server.close();
   }
+}
+
+/** One server for all tests of a file, of which none disturbs another. */
+export async function sharedServer(options: ServerOptions): Promise<ServerUnderTest> {
+  const server = await startServer(options);
+  after(async () => {
+    await server.close();
+    assertAnsweredOnce(server);
+  });
+  return server;
+}
+
+function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
+  const answeredTwice = logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
+  assert.deepEqual(answeredTwice, [], 'every request is answered once');
 }
 
 /** A browser as far as the server sees one: an address and a cookie jar. */

@@ -4,9 +4,15 @@ import assert from 'node:assert/strict';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerOptions,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import type { withReceiver, Received, Receiver } from '#testing/webhook-receiver.ts';
+import { withReceiver, type Received, type Receiver } from '#testing/webhook-receiver.ts';
 
 export const EMAIL = 'ada@example.com';
 export const HOUR_SECONDS = 3_600;
@@ -38,3 +44,15 @@ export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes
 /** Waits until this number of deliveries has ended, well or not. */
 export const outcomes = (server: ServerUnderTest, count: number) =>
   until(() => server.webhookOutcomes.length >= count);
+
+/** A server whose events go to one receiver. @param answer 204 if not given */
+export const withWebhook = (
+  options: ServerOptions,
+  answer: Parameters<typeof withReceiver>[0],
+  test: (server: ServerUnderTest, receiver: Receiver) => Promise<void>,
+): Promise<void> =>
+  withReceiver(answer, (receiver) =>
+    withServer({ ...options, env: { ...webhooksAt(receiver), ...options.env } }, (server) =>
+      test(server, receiver),
+    ),
+  );

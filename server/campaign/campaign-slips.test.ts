@@ -1,375 +1,228 @@
-// Every slip that an editor of words makes: where it is reported, and in which sentence. Those of the article: article-slips.test.ts.
+// Every slip that an editor of words makes: where it is reported, and in which sentence.
 import assert from 'node:assert/strict';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 
 import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-type Slip = {
-  /** What was done. */
-  readonly it: string;
-  readonly file: string;
-  /** In place of the line that begins so; what is not there is added at the end. */
-  readonly at?: string;
-  readonly write: string | Buffer;
-  /** Behind the name of the file; `@` stands for the line that was changed. */
-  readonly complaints: readonly string[];
-};
+/** What was done, what was written, and the complaints: `@` is the line that was changed. */
+type Slip = readonly [slip: string, written: string | Buffer, ...complaints: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
 
-const IN_YAML: readonly Slip[] = [
-  {
-    it: 'an unknown entry',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us\npublicher: Us',
-    complaints: ['@+1: publicher: unknown entry; did you mean publisher?'],
-  },
-  {
-    it: 'an entry that is there twice',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us\npublisher: Them',
-    complaints: [`@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`],
-  },
-  {
-    it: 'an entry that is there twice beside another slip',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us\npublisher: Them\npublicher: We',
-    complaints: [
-      `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
-      '@+2: publicher: unknown entry; did you mean publisher?',
-    ],
-  },
-  {
-    it: 'a tab',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '\tbadge: New',
-    complaints: [`@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
-  },
-  {
-    it: 'a blank that is none',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '\u00A0\u00A0badge: New',
-    complaints: [
-      `@:1: ${NOT_READ} the line begins with a character that looks like a blank and is none; type blanks.`,
-    ],
-  },
-  {
-    it: 'a colon in a text',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us: the publisher',
-    complaints: [`@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`],
-  },
-  {
-    it: 'a text that begins with a brace',
-    file: 'emails/code.yaml',
-    at: 'subject:',
-    write: 'subject: {code} is your code',
-    complaints: [`@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`],
-  },
-  {
-    it: 'a text that begins with @',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: @us',
-    complaints: [`@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`],
-  },
-  {
-    it: 'a text that begins with >',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: > 10 X',
-    complaints: [`@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`],
-  },
-  {
-    it: 'a text that begins with *',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: *us',
-    complaints: [
-      `@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`,
-    ],
-  },
-  {
-    it: 'a text that begins with !',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: !us and them',
-    complaints: [`@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`],
-  },
-  {
-    it: 'a text that begins with a character of HTML',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: &nbsp; Us',
-    complaints: [`@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`],
-  },
-  {
-    it: 'an apostrophe in single quotes',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: "publisher: 'Don't stop'",
-    complaints: [`@:17: ${NOT_READ} a ' within '…' ends the text; write '' for it, or put the text in "…".`],
-  },
-  {
-    it: 'a quote in double quotes',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: "Say "hi" now"',
-    complaints: [`@:18: ${NOT_READ} a " within "…" ends the text; put the text in '…'.`],
-  },
-  {
-    it: 'a quote that has no end',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: "Us',
-    complaints: [`@:12: ${NOT_READ} the quote that begins here has no end.`],
-  },
-  {
-    it: 'a backslash in double quotes',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: String.raw`publisher: "C:\Us"`,
-    complaints: [String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`],
-  },
-  {
-    it: 'a number sign in a text',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: The #1 guide',
-    complaints: [`@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`],
-  },
-  {
-    it: 'no blank behind the colon',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher:Us',
-    complaints: [`@:1: ${NOT_READ} a blank is missing behind the colon.`],
-  },
-  {
-    it: 'a text that goes on at the edge',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us\nand them',
-    complaints: [
-      `@+1:1: ${NOT_READ} the line has no name with a colon; is it the rest of a text, indent it further than its name.`,
-    ],
-  },
-  {
-    it: 'a line that is indented by one too few',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: ' badge: New',
-    complaints: [`@:1: ${NOT_READ} the line is not indented like its neighbours.`],
-  },
-  {
-    it: 'a merge that was left open',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: '<<<<<<< ours\npublisher: Us\n=======\npublisher: Them\n>>>>>>> theirs',
-    complaints: [`@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`],
-  },
-  {
-    it: 'a second document',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: Us\n---',
-    complaints: [`@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`],
-  },
-  {
-    it: 'a list where a text is wanted',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher:\n  - Us\n  - Them',
-    complaints: ['@: publisher: must be a text, not a list.'],
-  },
-  {
-    it: 'a group where a text is wanted',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher:\n  name: Us',
-    complaints: ['@: publisher: must be a text, not a group of entries.'],
-  },
-  {
-    it: 'a number where a text is wanted',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher: 1984',
-    complaints: ["@: publisher: must be a text; put it in quotes: '1984'."],
-  },
-  ...['1.10', '0123', '0x1F', '.inf'].map((number) => ({
-    it: `the number ${number}, as it was written, where a text is wanted`,
-    file: 'site.yaml' as const,
-    at: 'publisher:',
-    write: `publisher: ${number}`,
-    complaints: [`@: publisher: must be a text; put it in quotes: '${number}'.`],
-  })),
-  {
-    it: 'a text where a list is wanted',
-    file: 'landing.yaml',
-    at: '  trustLines:',
-    write: '  trustLines: Trusted\n  others:',
-    complaints: [
-      '@: hero.trustLines: must be a list: a line that begins with "- " for each entry.',
-      '@+1: hero.others: unknown entry; the entries here are badge, headline, subtext, button, trustLines, imageAlt.',
-    ],
-  },
-  {
-    it: 'an empty text',
-    file: 'site.yaml',
-    at: 'publisher:',
-    write: 'publisher:',
-    complaints: ['@: publisher: must not be empty.'],
-  },
-  {
-    it: 'a missing entry',
-    file: 'interface.yaml',
-    at: '  send:',
-    write: '',
-    complaints: ['25: form.send: is missing.'],
-  },
-  {
-    it: 'HTML',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: >-\n    New\n    and <b>bold</b>',
-    complaints: [
-      '@+2: hero.badge: <b> would be shown as it stands here; use plain words.',
-      '@+2: hero.badge: </b> would be shown as it stands here; use plain words.',
-    ],
-  },
-  {
-    it: 'a character of HTML',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: New&nbsp;and free',
-    complaints: ['@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.'],
-  },
-  {
-    it: 'Markdown',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: The **best** [guide](https://example.com)',
-    complaints: [
-      '@: hero.badge: **best** would be shown as it stands here; use plain words.',
-      '@: hero.badge: [guide](https://example.com) would be shown as it stands here; use plain words.',
-    ],
-  },
-  {
-    it: 'a place that nothing fills in',
-    file: 'landing.yaml',
-    at: '  badge:',
-    write: '  badge: For {firstName}',
-    complaints: ['@: hero.badge: there is no {firstName}; use one of {year}.'],
-  },
-  {
-    it: 'a place in another spelling, and one that is not closed',
-    file: 'emails/code.yaml',
-    at: 'validity:',
-    write: "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
-    complaints: [
-      '@+2: validity: write {lifetime} in place of { Lifetime }.',
-      '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
-    ],
-  },
-  {
-    it: 'a missing place',
-    file: 'emails/code.yaml',
-    at: 'subject:',
-    write: 'subject: Your code',
-    complaints: ['@: subject: must contain {code}, so that the code shows in the inbox.'],
-  },
-  {
-    it: 'a wrong icon of ours',
-    file: 'landing.yaml',
-    at: '    - icon: prompt',
-    write: '    - icon: promt',
-    complaints: [
-      '@:13: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
-    ],
-  },
-  {
-    it: 'a wrong icon of the set',
-    file: 'landing.yaml',
-    at: '    - icon: prompt',
-    write: '    - icon: Mail Openned',
-    complaints: [
-      '@:13: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
-    ],
-  },
-  {
-    it: 'a section that does not exist',
-    file: 'landing.yaml',
-    write: 'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
-    complaints: [
-      '@:61: sections.5: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
-    ],
-  },
-  {
-    it: 'a section that is in the list twice, and one that has no words',
-    file: 'landing.yaml',
-    write:
-      'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
-    complaints: [
-      '@+5:5: sections.4: benefits stands in the list twice; keep one of them.',
-      '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
-    ],
-  },
-  {
-    it: 'a section that is not in the list',
-    file: 'landing.yaml',
-    at: 'testimonials:',
-    write: 'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
-    complaints: [
-      '@+1:1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
-    ],
-  },
-  {
-    it: 'a logo whose size is not known',
-    file: 'landing.yaml',
-    write: 'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
-    complaints: [
-      "@+4: logos.companies.0.logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
-    ],
-  },
-  {
-    it: 'a logo that is not there',
-    file: 'landing.yaml',
-    write: 'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
-    complaints: [
-      '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or take the entry out.',
-    ],
-  },
-  {
-    it: 'a colour without quotes',
-    file: 'site.yaml',
-    write:
-      "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
-    complaints: ["@+2: colors.accent.light: is empty, as # begins a comment; put it in quotes: '#0e5a43'."],
-  },
-  {
-    it: 'a colour that is none',
-    file: 'site.yaml',
-    write:
-      "colors:\n  accent:\n    light: 'green'\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
-    complaints: ["@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes."],
-  },
-  {
-    it: 'a language that is none',
-    file: 'site.yaml',
-    at: 'language:',
-    write: 'language: english',
-    complaints: ['@: language: must be the tag of a language, such as en, de or pt-BR.'],
-  },
+/** In site.yaml, in place of the publisher. */
+const FOR_THE_PUBLISHER: readonly Slip[] = [
+  [
+    'an unknown entry',
+    'publisher: Us\npublicher: Us',
+    '@+1: publicher: unknown entry; did you mean publisher?',
+  ],
+  [
+    'an entry that is there twice',
+    'publisher: Us\npublisher: Them',
+    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+  ],
+  [
+    'an entry that is there twice beside another slip',
+    'publisher: Us\npublisher: Them\npublicher: We',
+    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+    '@+2: publicher: unknown entry; did you mean publisher?',
+  ],
+  [
+    'a colon in a text',
+    'publisher: Us: the publisher',
+    `@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`,
+  ],
+  [
+    'a text that begins with @',
+    'publisher: @us',
+    `@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`,
+  ],
+  [
+    'a text that begins with *',
+    'publisher: *us',
+    `@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`,
+  ],
+  [
+    'a text that begins with !',
+    'publisher: !us and them',
+    `@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`,
+  ],
+  [
+    'a text that begins with a character of HTML',
+    'publisher: &nbsp; Us',
+    `@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`,
+  ],
+  [
+    'an apostrophe in single quotes',
+    "publisher: 'Don't stop'",
+    `@:17: ${NOT_READ} a ' within '…' ends the text; write '' for it, or put the text in "…".`,
+  ],
+  [
+    'a quote in double quotes',
+    'publisher: "Say "hi" now"',
+    `@:18: ${NOT_READ} a " within "…" ends the text; put the text in '…'.`,
+  ],
+  ['a quote that has no end', 'publisher: "Us', `@:12: ${NOT_READ} the quote that begins here has no end.`],
+  [
+    'a backslash in double quotes',
+    String.raw`publisher: "C:\Us"`,
+    String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`,
+  ],
+  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing behind the colon.`],
+  [
+    'a text that goes on at the edge',
+    'publisher: Us\nand them',
+    `@+1:1: ${NOT_READ} the line has no name with a colon; is it the rest of a text, indent it further than its name.`,
+  ],
+  [
+    'a merge that was left open',
+    '<<<<<<< ours\npublisher: Us\n=======\npublisher: Them\n>>>>>>> theirs',
+    `@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`,
+  ],
+  [
+    'a second document',
+    'publisher: Us\n---',
+    `@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`,
+  ],
+  [
+    'a list where a text is wanted',
+    'publisher:\n  - Us\n  - Them',
+    '@: publisher: must be a text, not a list.',
+  ],
+  [
+    'a group where a text is wanted',
+    'publisher:\n  name: Us',
+    '@: publisher: must be a text, not a group of entries.',
+  ],
+  [
+    'a number where a text is wanted',
+    'publisher: 1984',
+    "@: publisher: must be a text; put it in quotes: '1984'.",
+  ],
+  ['an empty text', 'publisher:', '@: publisher: must not be empty.'],
+  ...['1.10', '0123', '0x1F', '.inf'].map((number): Slip => [
+    `the number ${number}, as it was written, where a text is wanted`,
+    `publisher: ${number}`,
+    `@: publisher: must be a text; put it in quotes: '${number}'.`,
+  ]),
+];
+
+/** In landing.yaml, in place of the badge of the hero. */
+const FOR_THE_BADGE: readonly Slip[] = [
+  ['a tab', '\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
+  [
+    'a blank that is none',
+    '\u00A0\u00A0badge: New',
+    `@:1: ${NOT_READ} the line begins with a character that looks like a blank and is none; type blanks.`,
+  ],
+  [
+    'a text that begins with >',
+    '  badge: > 10 X',
+    `@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`,
+  ],
+  [
+    'a number sign in a text',
+    '  badge: The #1 guide',
+    `@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`,
+  ],
+  [
+    'a line that is indented by one too few',
+    ' badge: New',
+    `@:1: ${NOT_READ} the line is not indented like its neighbours.`,
+  ],
+  [
+    'HTML',
+    '  badge: >-\n    New\n    and <b>bold</b>',
+    '@+2: hero.badge: <b> would be shown as it stands here; use plain words.',
+    '@+2: hero.badge: </b> would be shown as it stands here; use plain words.',
+  ],
+  [
+    'a character of HTML',
+    '  badge: New&nbsp;and free',
+    '@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.',
+  ],
+  [
+    'Markdown',
+    '  badge: The **best** [guide](https://example.com)',
+    '@: hero.badge: **best** would be shown as it stands here; use plain words.',
+    '@: hero.badge: [guide](https://example.com) would be shown as it stands here; use plain words.',
+  ],
+  [
+    'a place that nothing fills in',
+    '  badge: For {firstName}',
+    '@: hero.badge: there is no {firstName}; use one of {year}.',
+  ],
+];
+
+/** At the end of site.yaml. */
+const IN_THE_SITE: readonly Slip[] = [
+  [
+    'a colour without quotes',
+    "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
+    "@+2: colors.accent.light: is empty, as # begins a comment; put it in quotes: '#0e5a43'.",
+  ],
+  [
+    'a colour that is none',
+    "colors:\n  accent:\n    light: 'green'\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
+    "@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes.",
+  ],
+  [
+    'a visit counter that is none of the three',
+    'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
+    '@+1: analytics.tool: must be one of plausible, umami, matomo.',
+  ],
+  [
+    'a visit counter with an address that is none, without its site, and with an entry of another one',
+    'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
+    '@: analytics.site: is missing.',
+    '@+2: analytics.script: must be an address: https:// and the file of the script, as in https://cloud.umami.is/script.js.',
+    '@+3: analytics.domain: unknown entry; the entries here are tool, script, site.',
+  ],
+  [
+    'the script of an older Plausible, which would count by itself',
+    'analytics:\n  tool: plausible\n  script: https://plausible.io/js/script.js',
+    '@+2: analytics.script: must be an address: https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation.',
+  ],
+  [
+    'the script of Matomo Cloud as its snippet names it, beside another host that counts',
+    'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
+    '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
+  ],
+  [
+    'an address that would write into the Content-Security-Policy',
+    "analytics:\n  tool: matomo\n  script: 'https://a.example;img-src */matomo.js'\n  site: 7",
+    '@+2: analytics.script: must be an address: https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js.',
+    "@+3: analytics.site: must be the number that Matomo gave to the site, such as '1'; put it in quotes: '7'.",
+  ],
+  [
+    'a page out of search engines, with a word',
+    "noindex: 'yes'",
+    '@: noindex: must be true or false, without quotes.',
+  ],
+  [
+    'a file to download that is not there',
+    'download:\n  label: Download as PDF\n  file: guide.pdf',
+    '@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.',
+  ],
+  [
+    'a file to download that lies elsewhere',
+    'download:\n  label: Download as PDF\n  file: ../media/og.png',
+    '@+2: download.file: must be the name of a file in article/.',
+  ],
   ...(
     [
       ['www.example.com/privacy', 'must begin with https://, as in https://www.example.com/privacy'],
@@ -384,167 +237,382 @@ const IN_YAML: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, complaint]) => ({
-    it: `the link ${href}`,
-    file: 'site.yaml',
-    at: 'footerLinks:',
-    write: `readOn:\n  label: Read on\n  href: ${href}\nfooterLinks:`,
-    complaints: [`@+2: readOn.href: ${complaint}.`],
-  })),
-  {
-    it: 'a visit counter that is none of the three',
-    file: 'site.yaml',
-    write: 'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
-    complaints: ['@+1: analytics.tool: must be one of plausible, umami, matomo.'],
-  },
-  {
-    it: 'a visit counter with an address that is none, without its site, and with an entry of another one',
-    file: 'site.yaml',
-    write: 'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
-    complaints: [
-      '@: analytics.site: is missing.',
-      '@+2: analytics.script: must be an address: https:// and the file of the script, as in https://cloud.umami.is/script.js.',
-      '@+3: analytics.domain: unknown entry; the entries here are tool, script, site.',
-    ],
-  },
-  {
-    it: 'the script of an older Plausible, which would count by itself',
-    file: 'site.yaml',
-    write: 'analytics:\n  tool: plausible\n  script: https://plausible.io/js/script.js',
-    complaints: [
-      '@+2: analytics.script: must be an address: https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation.',
-    ],
-  },
-  {
-    it: 'the script of Matomo Cloud as its snippet names it, beside another host that counts',
-    file: 'site.yaml',
-    write:
-      'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
-    complaints: [
-      '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
-    ],
-  },
-  {
-    it: 'an address that would write into the Content-Security-Policy',
-    file: 'site.yaml',
-    write: "analytics:\n  tool: matomo\n  script: 'https://a.example;img-src */matomo.js'\n  site: 7",
-    complaints: [
-      '@+2: analytics.script: must be an address: https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js.',
-      "@+3: analytics.site: must be the number that Matomo gave to the site, such as '1'; put it in quotes: '7'.",
-    ],
-  },
-  {
-    it: 'a page out of search engines, with a word',
-    file: 'site.yaml',
-    write: "noindex: 'yes'",
-    complaints: ['@: noindex: must be true or false, without quotes.'],
-  },
-  {
-    it: 'a file to download that is not there',
-    file: 'site.yaml',
-    write: 'download:\n  label: Download as PDF\n  file: guide.pdf',
-    complaints: ['@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.'],
-  },
-  {
-    it: 'a file to download that lies elsewhere',
-    file: 'site.yaml',
-    write: 'download:\n  label: Download as PDF\n  file: ../media/og.png',
-    complaints: ['@+2: download.file: must be the name of a file in article/.'],
-  },
-  {
-    it: 'a picture with its ending',
-    file: 'landing.yaml',
-    at: '      image: avatar-sarah',
-    write: '      image: avatar-sarah-lindqvist.webp',
-    complaints: [
-      '@: testimonials.cards.0.image: must be the name alone, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
-    ],
-  },
-  {
-    it: 'a picture that is not there',
-    file: 'landing.yaml',
-    at: '      image: avatar-sarah',
-    write: '      image: sarah',
-    complaints: [
-      '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or take the entry out.',
-    ],
-  },
-  {
-    it: 'a file of Windows',
-    file: 'consent.yaml',
-    write: Buffer.from('# Words.\r\ntext: I agree to be mailed. Grüße\r\n', 'latin1'),
-    complaints: ['2: is not written in UTF-8 (at "ü"); save the file as UTF-8 in your editor.'],
-  },
-  {
-    it: 'a file in UTF-16',
-    file: 'consent.yaml',
-    write: Buffer.from('\uFEFFtext: I agree to be mailed.\n', 'utf16le'),
-    complaints: ['1: is not written in UTF-8 but in UTF-16; save the file as UTF-8 in your editor.'],
-  },
-  {
-    it: 'an address among the free-mail domains',
-    file: 'free-mail-domains.txt',
-    write: '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
-    complaints: ['somebody@gmx.de', 'https://web.de', 'gmail'].map(
+  ).map(([href, complaint]): Slip => [
+    `the link ${href}`,
+    `readOn:
+  label: Read on
+  href: ${href}`,
+    `@+2: readOn.href: ${complaint}.`,
+  ]),
+];
+
+/** At the end of landing.yaml. */
+const ON_THE_LANDING_PAGE: readonly Slip[] = [
+  [
+    'a section that does not exist',
+    'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
+    '@:61: sections.5: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+  ],
+  [
+    'a section that is in the list twice, and one that has no words',
+    'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
+    '@+5:5: sections.4: benefits stands in the list twice; keep one of them.',
+    '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
+  ],
+  [
+    'a logo whose size is not known',
+    'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
+    "@+4: logos.companies.0.logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
+  ],
+  [
+    'a logo that is not there',
+    'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
+    '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or take the entry out.',
+  ],
+];
+
+/** In a file, in place of the line that begins so; at the end if none does. */
+const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
+  [
+    'emails/code.yaml',
+    'subject:',
+    'a text that begins with a brace',
+    'subject: {code} is your code',
+    `@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`,
+  ],
+  [
+    'emails/code.yaml',
+    'subject:',
+    'a missing place',
+    'subject: Your code',
+    '@: subject: must contain {code}, so that the code shows in the inbox.',
+  ],
+  [
+    'landing.yaml',
+    '  trustLines:',
+    'a text where a list is wanted',
+    '  trustLines: Trusted\n  others:',
+    '@: hero.trustLines: must be a list: a line that begins with "- " for each entry.',
+    '@+1: hero.others: unknown entry; the entries here are badge, headline, subtext, button, trustLines, imageAlt.',
+  ],
+  ['interface.yaml', '  send:', 'a missing entry', '', '25: form.send: is missing.'],
+  [
+    'emails/code.yaml',
+    'validity:',
+    'a place in another spelling, and one that is not closed',
+    "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
+    '@+2: validity: write {lifetime} in place of { Lifetime }.',
+    '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
+  ],
+  [
+    'landing.yaml',
+    '    - icon: prompt',
+    'a wrong icon of ours',
+    '    - icon: promt',
+    '@:13: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+  ],
+  [
+    'landing.yaml',
+    '    - icon: prompt',
+    'a wrong icon of the set',
+    '    - icon: Mail Openned',
+    '@:13: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+  ],
+  [
+    'landing.yaml',
+    'testimonials:',
+    'a section that is not in the list',
+    'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
+    '@+1:1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+  ],
+  [
+    'site.yaml',
+    'language:',
+    'a language that is none',
+    'language: english',
+    '@: language: must be the tag of a language, such as en, de or pt-BR.',
+  ],
+  [
+    'landing.yaml',
+    '      image: avatar-sarah',
+    'a picture with its ending',
+    '      image: avatar-sarah-lindqvist.webp',
+    '@: testimonials.cards.0.image: must be the name alone, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
+  ],
+  [
+    'landing.yaml',
+    '      image: avatar-sarah',
+    'a picture that is not there',
+    '      image: sarah',
+    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or take the entry out.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    'a file of Windows',
+    Buffer.from('# Words.\r\ntext: I agree to be mailed. Grüße\r\n', 'latin1'),
+    '2: is not written in UTF-8 (at "ü"); save the file as UTF-8 in your editor.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    'a file in UTF-16',
+    Buffer.from('\uFEFFtext: I agree to be mailed.\n', 'utf16le'),
+    '1: is not written in UTF-8 but in UTF-16; save the file as UTF-8 in your editor.',
+  ],
+  [
+    'free-mail-domains.txt',
+    '',
+    'an address among the free-mail domains',
+    '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
+    ...['somebody@gmx.de', 'https://web.de', 'gmail'].map(
       (line, at) =>
         `${at + 3}: ${line} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
     ),
-  },
+  ],
+  [
+    'site.yaml',
+    'title:',
+    'a misspelt entry, which is then missing',
+    'titel: The guide',
+    '@: title: is missing.',
+    '@: titel: unknown entry; did you mean title?',
+  ],
+  [
+    'site.yaml',
+    'description:',
+    'an empty text in quotes',
+    'description: ""',
+    '@: description: must not be empty.',
+  ],
+  [
+    'site.yaml',
+    'publisher:',
+    'a number on a line of its own',
+    'publisher:\n  5',
+    "@+1: publisher: must be a text; put it in quotes: '5'.",
+  ],
+  [
+    'site.yaml',
+    'footerLinks:',
+    'a misspelt entry in a list',
+    'footerLinks:\n  - href: "#"\n    lable: Terms',
+    '@+1: footerLinks.0.label: is missing.',
+    '@+2: footerLinks.0.lable: unknown entry; did you mean label?',
+  ],
+  [
+    'emails/code.yaml',
+    'subject:',
+    'a misspelt place, which is then missing',
+    'subject: Your {cod}',
+    '@: subject: must contain {code}, so that the code shows in the inbox.',
+    '@: subject: there is no {cod}; use one of {code}, {reference}, {lifetime}, {title}.',
+  ],
+  [
+    'emails/code.yaml',
+    'signature:',
+    'a place that is filled in once already',
+    "signature: '{code}'",
+    '@: signature: must not contain {code}; the body shows it once already.',
+  ],
+  [
+    'emails/breaker.yaml',
+    '  tooFewEntered:',
+    'a missing entry of a group',
+    '',
+    '8: reasons.tooFewEntered: is missing.',
+  ],
+  [
+    'interface.yaml',
+    '  suggestion:',
+    'a misspelt place',
+    '  suggestion: Did you mean {adress}?',
+    '@: form.suggestion: must contain {address}.',
+    '@: form.suggestion: there is no {adress}; use one of {address}.',
+  ],
+  [
+    'interface.yaml',
+    '  resendIn:',
+    'a plural of another language',
+    "  resendIn: { several: 'In {seconds}', other: 'In {seconds}' }",
+    '@: verification.resendIn.several: unknown entry; the entries here are zero, one, two, few, many, other.',
+  ],
+  ['errors.yaml', 'not-found:', 'a missing sentence', '', '5: not-found: is missing.'],
+  [
+    'errors.yaml',
+    'wrong-code:',
+    'a place where nothing is filled in',
+    'wrong-code: That code is wrong. Try again {when}.',
+    '@: wrong-code: there is no {when}; nothing is filled in here.',
+  ],
+  [
+    'errors.yaml',
+    'no-session:',
+    'two lines where one is shown',
+    'no-session: |\n  Two\n  lines.',
+    '@: no-session: must be one line.',
+  ],
+  ['errors.yaml', '', 'no entry', Buffer.from('# Nothing here.\n'), '1: the file: must not be empty.'],
+  [
+    'consent.yaml',
+    '',
+    'a bracket that is not closed',
+    Buffer.from('# The sentence.\ntext: [unfinished'),
+    '2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
+  ],
+  [
+    'consent.yaml',
+    '',
+    'a consent that would be another one in January',
+    Buffer.from('text: I agree to receive emails in {year}.'),
+    '1: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
+  ],
+  [
+    'article/article.md',
+    '',
+    'no title',
+    Buffer.from('\n\nNo title here'),
+    '3: must begin with a title: a line such as "# Title".',
+  ],
+];
+
+/** In the article, each on line 6. */
+const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...complaints: string[]])[] = [
+  ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
+  ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
+  ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
+  ['a second title', '# Another', 'is a second title; write ## for a section'],
+  ['a heading without a blank', '##Section', 'a blank is missing behind the # of "##Section"'],
+  ['boxes to tick', '- [ ] This', 'boxes to tick are not drawn; write a plain list'],
+  ['a footnote', 'As shown.[^1]', '[^1]: there are no footnotes; say it in the text'],
+  [
+    'a link with a gap',
+    'See [this] (https://example.com).',
+    'a link is written [words](https://…), with nothing between ] and (',
+  ],
+  [
+    'a link with blanks',
+    'See [this](https://example.com/a b).',
+    'a link or picture is not understood; it is written [words](https://…), without blanks',
+  ],
+  [
+    'a link without its scheme',
+    'See [this](www.example.com).',
+    'www.example.com must begin with https://, as in https://www.example.com',
+  ],
+  ['a link to nothing', 'See [this](#there).', '#there leads to no place of the page'],
+  [
+    'a link by a name that nobody explains',
+    'See [this][that].',
+    '[this][that]: no line says where this leads, such as "[name]: https://…"',
+  ],
+  [
+    'bold with a blank',
+    'This is ** important**.',
+    '** is shown as it stands; no blank may stand between it and its words, and a second one ends it',
+  ],
+  [
+    'a table without its second line',
+    '| a | b |\n| c | d |',
+    'is no table; the line under its first one must be | --- | --- |, with as many cells as the first',
+  ],
+  [
+    'a picture of another site',
+    '![A chart](https://example.com/chart.png)',
+    'https://example.com/chart.png is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name',
+  ],
+  [
+    'a picture that is not there',
+    '![A chart](media/chart.png)',
+    'media/chart.png is not there; put it into media/ of the campaign, with this name to the letter',
+  ],
+  [
+    'a picture without words',
+    '![](media/og.png)',
+    'the picture has no words for those who cannot see it: ![what it shows](media/…)',
+  ],
+  ['what looks like a slip within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
+  ['all that can be shown', '| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],
+];
+
+const SLIPS: readonly (readonly [file: string, at: string, ...Slip])[] = [
+  ...FOR_THE_PUBLISHER.map((slip) => ['site.yaml', 'publisher:', ...slip] as const),
+  ...FOR_THE_BADGE.map((slip) => ['landing.yaml', '  badge:', ...slip] as const),
+  ...IN_THE_SITE.map((slip) => ['site.yaml', '', ...slip] as const),
+  ...ON_THE_LANDING_PAGE.map((slip) => ['landing.yaml', '', ...slip] as const),
+  ...ELSEWHERE,
 ];
 
 /** Writes it, and says on which line. */
-function make(folder: string, { file, at, write }: Slip): number {
+function make(folder: string, file: string, at: string, written: string | Buffer): number {
   const place = path.join(folder, file);
-  if (typeof write !== 'string' || file.endsWith('.txt')) {
-    writeFileSync(place, write);
+  if (typeof written !== 'string' || file.endsWith('.txt')) {
+    writeFileSync(place, written);
     return 0;
   }
   const lines = readFileSync(place, 'utf8').trimEnd().split('\n');
-  const index = at === undefined ? lines.length : lines.findIndex((line) => line.startsWith(at));
+  const index = at === '' ? lines.length : lines.findIndex((line) => line.startsWith(at));
   assert.notEqual(index, -1, `${file} has no ${at}`);
   // The rest of a text that went over several lines goes with it.
   const indent = /^ */.exec(lines[index] ?? '')?.[0].length ?? 0;
   let end = index + 1;
   if (/[>|]-?$/.test(lines[index] ?? ''))
     while (end < lines.length && /^ */.exec(lines[end] ?? '')![0].length > indent) end += 1;
-  lines.splice(index, end - index, ...(write === '' ? [] : write.split('\n')));
+  lines.splice(index, end - index, ...(written === '' ? [] : written.split('\n')));
   writeFileSync(place, `${lines.join('\n')}\n`);
   return index + 1;
 }
 
+/** What is said of the copy; the file is then as it was before. */
+function complaintsOnce(folder: string, file: string): string[] {
+  const complaints = called(folder, campaignComplaints(folder));
+  copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));
+  return complaints;
+}
+
 describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
-  for (const slip of IN_YAML)
-    it(`${slip.it}, in ${slip.file}`, () =>
-      withCampaignCopy((folder) => {
-        const line = make(folder, slip);
-        const complaints = slip.complaints.map((sentence) => {
-          const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
-          return `${FOLDER_NAME}/${slip.file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
-        });
-        assert.deepEqual(called(folder, campaignComplaints(folder)), complaints);
-      }));
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+  cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+  after(() => rmSync(folder, { recursive: true }));
+
+  for (const [file, at, slip, written, ...complaints] of SLIPS)
+    it(`${slip}, in ${file}`, () => {
+      const line = make(folder, file, at, written);
+      const expected = complaints.map((sentence) => {
+        const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
+        return `${FOLDER_NAME}/${file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
+      });
+      assert.deepEqual(complaintsOnce(folder, file), expected);
+    });
+
+  for (const [slip, written, ...complaints] of IN_THE_ARTICLE)
+    it(`${slip}, in the article`, () => {
+      writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
+      assert.deepEqual(
+        complaintsOnce(folder, 'article/article.md'),
+        complaints.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
+      );
+    });
 
   it('a file to download that is too large for the memory of the server', () =>
-    withCampaignCopy((folder) => {
-      const write = 'download:\n  label: Download as PDF\n  file: guide.pdf';
-      const line = make(folder, { it: '', file: 'site.yaml', write, complaints: [] });
-      const guide = path.join(folder, 'article', 'guide.pdf');
+    withCampaignCopy((copy) => {
+      const line = make(copy, 'site.yaml', '', 'download:\n  label: Download as PDF\n  file: guide.pdf');
+      const guide = path.join(copy, 'article', 'guide.pdf');
       writeFileSync(guide, '');
       truncateSync(guide, 50e6);
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignComplaints(copy), []);
       truncateSync(guide, 50e6 + 1);
-      assert.deepEqual(called(folder, campaignComplaints(folder)), [
+      assert.deepEqual(called(copy, campaignComplaints(copy)), [
         `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: is a file of 51 MB; the server keeps it in memory, and takes 50 at most.`,
       ]);
     }));
 
   it('and all of them at once, whichever file they are in', () =>
-    withCampaignCopy((folder) => {
-      const slips = IN_YAML.filter(({ it: what }) =>
-        ['a tab', 'a missing place', 'an unknown entry'].includes(what),
-      );
-      for (const slip of slips) make(folder, slip);
-      writeFileSync(path.join(folder, 'article/article.md'), 'No title');
-      assert.equal(campaignComplaints(folder).length, 4);
+    withCampaignCopy((copy) => {
+      make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
+      make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
+      make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
+      writeFileSync(path.join(copy, 'article/article.md'), 'No title');
+      assert.equal(campaignComplaints(copy).length, 4);
     }));
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,32 +15,20 @@ import {
   readCampaign,
 } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-const CONTENT = TEST_CAMPAIGN;
-
-/** Runs with a copy of the tests' campaign in which files were changed; complaints call the copy campaign. */
-function withContent(
+/** Runs with a copy of the tests' campaign in which files were changed. */
+const withContent = (
   changes: Record<string, (text: string) => string>,
-  test: (result: ReturnType<typeof readCampaign>, folder: string) => void,
-) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-  try {
-    cpSync(CONTENT, folder, { recursive: true });
+  test: (folder: string, result: ReturnType<typeof readCampaign>) => void,
+) =>
+  withCampaignCopy((folder) => {
     for (const [file, change] of Object.entries(changes)) {
       const place = path.join(folder, file);
       writeFileSync(place, change(readFileSync(place, 'utf8')));
     }
-    const result = readCampaign(folder);
-    test(
-      result.type === 'campaign'
-        ? result
-        : { ...result, complaints: result.complaints.map((text) => text.replace(folder, 'campaign')) },
-      folder,
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+    test(folder, readCampaign(folder));
+  });
 
 describe('a campaign folder', () => {
   it('that is not there is reported in one sentence', () => {
@@ -65,17 +53,17 @@ describe('complaints', () => {
       assert(result.type === 'complaints');
       return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
     };
-    assert.equal(noSite(path.join(CONTENT, 'article')), 'testing/campaign/article/site.yaml:');
+    assert.equal(noSite(path.join(TEST_CAMPAIGN, 'article')), 'testing/campaign/article/site.yaml:');
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
   it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
-    withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (result, folder) => {
+    withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
       assert(result.type === 'complaints');
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
       assert.deepEqual(result.complaints, [
-        `campaign/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
+        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
@@ -109,8 +97,7 @@ describe('the sections of the landing page', () => {
         },
         'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
       },
-      (_, folder) =>
-        found.push(...campaignComplaints(folder).map((text) => text.replace(folder, 'campaign'))),
+      (folder) => found.push(...called(folder, campaignComplaints(folder))),
     );
     return found;
   };
@@ -195,7 +182,7 @@ describe('the words of the operator', () => {
   it('are used as they are written', () =>
     withContent(
       { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
-      (result) => {
+      (_, result) => {
         assert(result.type === 'campaign');
         assert.equal(result.campaign.site.title, 'Büro & Söhne');
         assert.equal(
@@ -210,127 +197,10 @@ describe('the words of the operator', () => {
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
-  it('say the consent the same today and in January: what the page filled in would not be what is stored', () =>
-    withContent({ 'consent.yaml': () => 'text: I agree to receive emails in {year}.' }, (result) => {
-      assert(result.type === 'complaints');
-      assert.deepEqual(result.complaints, [
-        'campaign/consent.yaml:1: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
-      ]);
-    }));
-
-  it('are complained about by file, line and entry, all at once', () =>
-    withContent(
-      {
-        'site.yaml': () =>
-          [
-            '# Comments and empty lines count.',
-            '',
-            'titel: The guide',
-            'pageTitle: [a, list]',
-            'description: ""',
-            'language: german words',
-            'publisher:',
-            '  5',
-            'footerLinks:',
-            '  - label: Privacy Policy',
-            '    href: "#"',
-            '  - href: "#"',
-            '    lable: Terms',
-            'shareText:',
-            'colour: green',
-          ].join('\n'),
-        'consent.yaml': () => '# The sentence.\ntext: [unfinished',
-        'emails/code.yaml': (text) =>
-          text
-            .replace(/^subject: .*$/m, 'subject: Your {cod}')
-            .replace('for {lifetime}', 'for {lifetme}')
-            .replace(/^signature: .*$/m, "signature: '{code}'"),
-        'emails/breaker.yaml': (text) => text.replace(/^ {2}tooFewEntered: .*$/m, ''),
-        'errors.yaml': (text) =>
-          text
-            .replace(/^not-found: .*$/m, '')
-            .replace(/^wrong-code: .*$/m, 'wrong-code: That code is wrong. Try again {when}.')
-            .replace(/^no-session: .*$/m, 'no-session: |\n  Two\n  lines.')
-            .replace(/^unavailable: /m, 'unavailible: '),
-        'article/article.md': () => '\n\nNo title here',
-        'interface.yaml': (text) =>
-          text
-            .replaceAll('{address}', '{adress}')
-            .replace(/^  send: .*$/m, '  sent: Send')
-            .replace(/^  resendIn: .*$/m, "  resendIn: { several: 'In {seconds}', other: 'In {seconds}' }"),
-      },
-      (result) => {
-        assert(result.type === 'complaints');
-        const lineOf = (file: string, text: string) =>
-          readFileSync(path.join(CONTENT, file), 'utf8')
-            .split('\n')
-            .findIndex((line) => line.startsWith(text)) + 1;
-        const code = (entry: string) =>
-          `campaign/emails/code.yaml:${lineOf('emails/code.yaml', entry)}: ${entry}`;
-        const words = (line: string, entry: string) =>
-          `campaign/interface.yaml:${lineOf('interface.yaml', line === 'title' ? 'form:' : `  ${line}:`)}: ${entry}`;
-        const errors = (line: string, entry = line) =>
-          `campaign/errors.yaml:${lineOf('errors.yaml', `${line}:`)}: ${entry}`;
-        assert.deepEqual(
-          result.complaints
-            .map((complaint) => complaint.replace(/ the entries here are .*/, ' …'))
-            .toSorted(),
-          [
-            'campaign/site.yaml:3: copyright: is missing.',
-            'campaign/site.yaml:3: title: is missing.',
-            'campaign/site.yaml:3: titel: unknown entry; did you mean title?',
-            'campaign/site.yaml:4: pageTitle: must be a text, not a list.',
-            'campaign/site.yaml:5: description: must not be empty.',
-            'campaign/site.yaml:6: language: must be the tag of a language, such as en, de or pt-BR.',
-            "campaign/site.yaml:8: publisher: must be a text; put it in quotes: '5'.",
-            'campaign/site.yaml:12: footerLinks.1.label: is missing.',
-            'campaign/site.yaml:13: footerLinks.1.lable: unknown entry; did you mean label?',
-            'campaign/site.yaml:14: shareText: must not be empty.',
-            'campaign/site.yaml:15: colour: unknown entry; did you mean colors?',
-            'campaign/consent.yaml:2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
-            `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {lifetime}, {title}.`,
-            `${code('subject')}: must contain {code}, so that the code shows in the inbox.`,
-            `${code('validity')}: there is no {lifetme}; use one of {code}, {reference}, {lifetime}, {title}.`,
-            `${code('signature')}: must not contain {code}; the body shows it once already.`,
-            `campaign/emails/breaker.yaml:${lineOf('emails/breaker.yaml', 'reasons:')}: reasons.tooFewEntered: is missing.`,
-            `${errors('invalid-input', 'not-found')}: is missing.`,
-            `${errors('invalid-input', 'unavailable')}: is missing.`,
-            `${errors('wrong-code')}: there is no {when}; nothing is filled in here.`,
-            `${errors('no-session')}: must be one line.`,
-            `${errors('unavailable', 'unavailible').replace(/\d+/, (line) => String(Number(line) + 2))}: unknown entry; did you mean unavailable?`,
-            `${words('title', 'form.send')}: is missing.`,
-            `${words('suggestion', 'form.suggestion')}: must contain {address}.`,
-            `${words('suggestion', 'form.suggestion')}: there is no {adress}; use one of {address}.`,
-            `${words('resendIn', 'verification.resendIn.several')}: unknown entry; …`,
-            `${words('send', 'form.sent')}: unknown entry; did you mean send?`,
-            'campaign/article/article.md:3: must begin with a title: a line such as "# Title".',
-          ].toSorted(),
-        );
-      },
-    ));
-
-  it('are complained about when a name stands there twice, or a file is empty', () =>
-    withContent(
-      {
-        'site.yaml': (text) => `${text}title: Again\n`,
-        'errors.yaml': () => '# Nothing here.\n',
-        'consent.yaml': () => 'text: *unknown\n',
-      },
-      (result) => {
-        assert(result.type === 'complaints');
-        const end = readFileSync(path.join(CONTENT, 'site.yaml'), 'utf8').split('\n').length;
-        assert.deepEqual(result.complaints, [
-          `campaign/site.yaml:${end}:1: cannot be read: title stands here twice; keep one of them.`,
-          'campaign/errors.yaml:1: the file: must not be empty.',
-          'campaign/consent.yaml:1:7: cannot be read: a text that begins with * stands in quotes (there is no &unknown before this).',
-        ]);
-      },
-    ));
-
   it('are no HTML in the article: it is reported, and would be shown as text', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
-      (result, folder) => {
+      (folder, result) => {
         assert(result.type === 'complaints');
         assert.match(result.complaints.join(), /article\.md:3: HTML is shown as text: <script>/);
         const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));

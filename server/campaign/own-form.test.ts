@@ -114,73 +114,64 @@ describe('form.yaml', () => {
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
 
-  for (const { it: name, form, complaints } of [
-    {
-      it: 'an unknown kind',
-      form: 'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
-      complaints: [
-        ':4:11: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
-      ],
-    },
-    {
-      it: 'an entry that nothing reads',
-      form: 'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
-      complaints: [':5: fields.0.requierd: unknown entry; did you mean required?'],
-    },
-    {
-      it: 'a missing label, and a yes that is no true',
-      form: 'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
-      complaints: [':2: fields.0.label: is missing.', ':4: fields.0.required: must be true or false.'],
-    },
-    {
-      it: 'an id with capitals, one that is taken, and one twice',
-      form: 'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
-      complaints: [
-        ':2: fields.0.id: must begin with a small letter and have small letters, digits and _ alone, such as job_title.',
-        ':3: fields.1.id: is the name of something else; choose another one.',
-      ],
-    },
-    {
-      it: 'two fields with one id, one label or one property',
-      form: 'fields:\n  - { id: a, label: A, kind: text, properties: { hubspot: P } }\n  - { id: a, label: a, kind: text, properties: { hubspot: P } }\n',
-      complaints: [
-        ":3: fields.1.id: a is another field's already; choose another one.",
-        ":3: fields.1.label: a is another field's already; choose another one.",
-        ":3: fields.1.properties.hubspot: P takes another field's answer already; choose another one.",
-      ],
-    },
-    {
-      it: 'a choice without options, options without a choice, and an option that separates',
-      form: 'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
-      complaints: [
-        ':2: fields.0.kind: needs options: a list of the answers to choose from.',
-        ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
-        ':4: fields.2.options.0: must not contain ; as it stands between several answers.',
-      ],
-    },
-    {
-      it: 'an option twice',
-      form: 'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
-      complaints: [':2: fields.0.options.1: stands there twice.'],
-    },
-    {
-      it: 'a program that no export is made for, and a token that browsers do not know',
-      form: 'fields:\n  - id: a\n    label: A\n    kind: text\n    autocomplete: telephone\n    properties: { hubspott: P }\n',
-      complaints: [':6: fields.0.properties.hubspott: unknown entry; did you mean hubspot?'],
-    },
-    {
-      it: 'a length that is none, and one that is too long for one form',
-      form: 'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
-      complaints: [':2: fields.0.maxLength: must be a number of characters, such as 80.'],
-    },
-    {
-      it: 'more than a form takes',
-      form: 'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
-      complaints: [
-        ':3: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
-      ],
-    },
-  ])
+  for (const [name, form, ...complaints] of [
+    [
+      'an unknown kind',
+      'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
+      ':4:11: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
+    ],
+    [
+      'an entry that nothing reads',
+      'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
+      ':5: fields.0.requierd: unknown entry; did you mean required?',
+    ],
+    [
+      'a missing label, and a yes that is no true',
+      'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
+      ':2: fields.0.label: is missing.',
+      ':4: fields.0.required: must be true or false.',
+    ],
+    [
+      'an id with capitals, one that is taken, and one twice',
+      'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
+      ':2: fields.0.id: must begin with a small letter and have small letters, digits and _ alone, such as job_title.',
+      ':3: fields.1.id: is the name of something else; choose another one.',
+    ],
+    [
+      'two fields with one id, one label or one property',
+      'fields:\n  - { id: a, label: A, kind: text, properties: { hubspot: P } }\n  - { id: a, label: a, kind: text, properties: { hubspot: P } }\n',
+      ":3: fields.1.id: a is another field's already; choose another one.",
+      ":3: fields.1.label: a is another field's already; choose another one.",
+      ":3: fields.1.properties.hubspot: P takes another field's answer already; choose another one.",
+    ],
+    [
+      'a choice without options, options without a choice, and an option that separates',
+      'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
+      ':2: fields.0.kind: needs options: a list of the answers to choose from.',
+      ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
+      ':4: fields.2.options.0: must not contain ; as it stands between several answers.',
+    ],
+    [
+      'an option twice',
+      'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
+      ':2: fields.0.options.1: stands there twice.',
+    ],
+    [
+      'a program that no export is made for, and a token that browsers do not know',
+      'fields:\n  - id: a\n    label: A\n    kind: text\n    autocomplete: telephone\n    properties: { hubspott: P }\n',
+      ':6: fields.0.properties.hubspott: unknown entry; did you mean hubspot?',
+    ],
+    [
+      'a length that is none, and one that is too long for one form',
+      'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
+      ':2: fields.0.maxLength: must be a number of characters, such as 80.',
+    ],
+    [
+      'more than a form takes',
+      'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
+      ':3: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
+    ],
+  ] as const)
     it(`is complained about by line: ${name}`, () => {
       const found = complaintsAbout(form);
       for (const complaint of complaints)

@@ -11,7 +11,7 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer, sealConsents, unsealedPages } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
 import { until } from '#testing/until.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -172,9 +172,8 @@ describe('a round of sealing', () => {
     }));
 });
 
-it('finds new consents as fast with a long chain as with a short one', async () => {
-  const { db, close } = await freshDatabase('postgres');
-  try {
+it('finds new consents as fast with a long chain as with a short one', () =>
+  withDatabase('postgres', async ({ db }) => {
     const id = sql`lpad(to_hex(n), 12, '0')`;
     const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;
     await db.transaction().execute(async (tx) => {
@@ -197,7 +196,4 @@ it('finds new consents as fast with a long chain as with a short one', async () 
       const read = Number(rows[0]?.read);
       assert.ok(read > 0 && read <= 1_100, `${read} entries were read for 1,000`);
     });
-  } finally {
-    await close();
-  }
-});
+  }));

@@ -6,8 +6,14 @@ import type { InjectOptions } from 'fastify';
 
 import { API, type CodeRequested } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
-import { ENGINES } from '#testing/databases.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import {
+  createVisitor,
+  filledForm,
+  sharedServer,
+  withServer,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
 
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.leads]: ['POST'],
@@ -60,137 +66,128 @@ const post = (
   payload: payload as string,
 });
 
-for (const engine of ENGINES) {
+const SERVERS: { readonly engine: Engine; readonly server: ServerUnderTest }[] = [];
+for (const engine of ENGINES) SERVERS.push({ engine, server: await sharedServer({ engine }) });
+
+for (const { engine, server } of SERVERS) {
   describe(`every route of the API on ${engine}`, () => {
-    it('refuses other methods, and says which there are', () =>
-      withServer({ engine }, async (server) => {
-        for (const [url, allowed] of Object.entries(ROUTES)) {
-          for (const method of METHODS.filter((name) => !allowed.includes(name))) {
-            await expectRefusal(server, { method, url }, `${method} ${url}`);
-            const response = await server.app.inject({ method, url });
-            assert.equal(response.statusCode, 405);
-            assert.deepEqual(String(response.headers.allow).split(', ').toSorted(), [...allowed].toSorted());
-          }
+    it('refuses other methods, and says which there are', async () => {
+      for (const [url, allowed] of Object.entries(ROUTES)) {
+        for (const method of METHODS.filter((name) => !allowed.includes(name))) {
+          await expectRefusal(server, { method, url }, `${method} ${url}`);
+          const response = await server.app.inject({ method, url });
+          assert.equal(response.statusCode, 405);
+          assert.deepEqual(String(response.headers.allow).split(', ').toSorted(), [...allowed].toSorted());
         }
-        await expectNothingHappened(server);
-      }));
+      }
+      await expectNothingHappened(server);
+    });
 
-    it('refuses unknown paths, also those that look like known ones', () =>
-      withServer({ engine }, async (server) => {
-        for (const url of [
-          '/api',
-          '/api?x',
-          '/api/',
-          '/api/100%',
-          '/api/leads%',
-          '/api/lead',
-          '/api/leads/',
-          '/api/leads/1',
-          '/api/LEADS',
-          '/api/../etc/passwd',
-          '/api/%2e%2e/x',
-        ]) {
-          for (const method of ['GET', 'POST'] as const) {
-            await expectRefusal(
-              server,
-              { method, url, ...(method === 'POST' && post(url, filledForm())) },
-              `${method} ${url}`,
-            );
-          }
-        }
-        await expectRefusal(
-          server,
-          { method: 'GET', url: `/api/challenge?id=${'x'.repeat(3000)}` },
-          'a long address',
-        );
-        await expectNothingHappened(server);
-      }));
-
-    it('refuses other content types, sizes, encodings and things that are not JSON', () =>
-      withServer({ engine }, async (server) => {
-        for (const [url, body] of Object.entries(BODIES)) {
-          const json = JSON.stringify(body);
-          for (const type of [
-            'text/plain',
-            'application/x-www-form-urlencoded',
-            'multipart/form-data; boundary=x',
-            'application/xml',
-            'nonsense',
-            '',
-          ]) {
-            await expectRefusal(server, post(url, json, { 'content-type': type }), `${url} as ${type}`);
-          }
-          const large = JSON.stringify({ ...body, name: 'x'.repeat(10_000_000) });
-          await expectRefusal(server, post(url, large), `${url} with 10 MB`);
-          for (const broken of [
-            '',
-            '{',
-            'null',
-            '[]',
-            '"text"',
-            '1',
-            'true',
-            json.slice(0, -1),
-            `${json}${json}`,
-            '{"a":1,}',
-            '\u0000',
-            '{"__proto__":{"a":1}}',
-          ]) {
-            await expectRefusal(server, post(url, broken), `${url} with ${broken.slice(0, 20)}`);
-          }
-          const latin1 = Buffer.from(json.replace(/ada|opened/, 'ad\u00e4'), 'latin1');
-          await expectRefusal(server, post(url, latin1), `${url} in latin1`);
+    it('refuses unknown paths, also those that look like known ones', async () => {
+      for (const url of [
+        '/api',
+        '/api?x',
+        '/api/',
+        '/api/100%',
+        '/api/leads%',
+        '/api/lead',
+        '/api/leads/',
+        '/api/leads/1',
+        '/api/LEADS',
+        '/api/../etc/passwd',
+        '/api/%2e%2e/x',
+      ]) {
+        for (const method of ['GET', 'POST'] as const) {
           await expectRefusal(
             server,
-            post(url, `${'['.repeat(8000)}${']'.repeat(8000)}`),
-            `${url} nested deeply`,
+            { method, url, ...(method === 'POST' && post(url, filledForm())) },
+            `${method} ${url}`,
           );
         }
-        await expectNothingHappened(server);
-      }));
+      }
+      await expectRefusal(
+        server,
+        { method: 'GET', url: `/api/challenge?id=${'x'.repeat(3000)}` },
+        'a long address',
+      );
+      await expectNothingHappened(server);
+    });
 
-    it('refuses other sites', () =>
-      withServer({ engine }, async (server) => {
-        for (const [url, body] of Object.entries(BODIES)) {
-          const foreign: Record<string, string>[] = [
-            { origin: 'https://evil.example' },
-            { origin: 'null' },
-            { origin: 'http://localhost.evil.example' },
-            // A name of the attacker's that leads here (DNS rebinding): their page, and its requests, look like ours.
-            { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'same-origin' },
-            { origin: 'http://evil.example:3000', host: 'evil.example:3000' },
-            { origin: 'http://127.0.0.1.evil.example', host: '127.0.0.1.evil.example' },
-            { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' },
-            { origin: 'http://127.0.0.1:3000', host: 'evil.example' },
-            { origin: 'http://127.0.0.1:4000', host: '127.0.0.1:3000' },
-            { 'sec-fetch-site': 'cross-site' },
-            { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
-          ];
-          for (const headers of foreign) {
-            const sentence = await expectRefusal(
-              server,
-              post(url, body, headers),
-              `${url} from ${JSON.stringify(headers)}`,
-            );
-            assert.match(sentence, /another site/);
-          }
+    it('refuses other content types, sizes, encodings and things that are not JSON', async () => {
+      for (const [url, body] of Object.entries(BODIES)) {
+        const json = JSON.stringify(body);
+        for (const type of [
+          'text/plain',
+          'application/x-www-form-urlencoded',
+          'multipart/form-data; boundary=x',
+          'application/xml',
+          'nonsense',
+          '',
+        ]) {
+          await expectRefusal(server, post(url, json, { 'content-type': type }), `${url} as ${type}`);
         }
-        await expectNothingHappened(server);
-        const same = await server.app.inject(
-          post(API.leads, filledForm(), {
-            origin: 'http://localhost:3000',
-            host: 'localhost:3000',
-            'sec-fetch-site': 'same-origin',
-          }),
+        const large = JSON.stringify({ ...body, name: 'x'.repeat(10_000_000) });
+        await expectRefusal(server, post(url, large), `${url} with 10 MB`);
+        for (const broken of [
+          '',
+          '{',
+          'null',
+          '[]',
+          '"text"',
+          '1',
+          'true',
+          json.slice(0, -1),
+          `${json}${json}`,
+          '{"a":1,}',
+          '\u0000',
+          '{"__proto__":{"a":1}}',
+        ]) {
+          await expectRefusal(server, post(url, broken), `${url} with ${broken.slice(0, 20)}`);
+        }
+        const latin1 = Buffer.from(json.replace(/ada|opened/, 'ad\u00e4'), 'latin1');
+        await expectRefusal(server, post(url, latin1), `${url} in latin1`);
+        await expectRefusal(
+          server,
+          post(url, `${'['.repeat(8000)}${']'.repeat(8000)}`),
+          `${url} nested deeply`,
         );
-        assert.equal(same.statusCode, 202);
-      }));
+      }
+      await expectNothingHappened(server);
+    });
+
+    it('refuses other sites', async () => {
+      for (const [url, body] of Object.entries(BODIES)) {
+        const foreign: Record<string, string>[] = [
+          { origin: 'https://evil.example' },
+          { origin: 'null' },
+          { origin: 'http://localhost.evil.example' },
+          // A name of the attacker's that leads here (DNS rebinding): their page, and its requests, look like ours.
+          { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'same-origin' },
+          { origin: 'http://evil.example:3000', host: 'evil.example:3000' },
+          { origin: 'http://127.0.0.1.evil.example', host: '127.0.0.1.evil.example' },
+          { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' },
+          { origin: 'http://127.0.0.1:3000', host: 'evil.example' },
+          { origin: 'http://127.0.0.1:4000', host: '127.0.0.1:3000' },
+          { 'sec-fetch-site': 'cross-site' },
+          { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
+        ];
+        for (const headers of foreign) {
+          const sentence = await expectRefusal(
+            server,
+            post(url, body, headers),
+            `${url} from ${JSON.stringify(headers)}`,
+          );
+          assert.match(sentence, /another site/);
+        }
+      }
+      await expectNothingHappened(server);
+    });
 
     it('takes its own page under any name of this machine', () =>
       withServer(
         { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
-        async (server) => {
-          const own = [
+        async (own) => {
+          const names = [
             ['https://guide.example.com', 'guide.example.com'],
             // A proxy may ask under another name.
             ['https://guide.example.com', 'backend:3000'],
@@ -200,111 +197,116 @@ for (const engine of ENGINES) {
             ['http://127.8.9.10', '127.8.9.10'],
             ['http://[::1]:3000', '[::1]:3000'],
           ] as const;
-          for (const [origin, host] of own) {
-            const answer = await server.app.inject(
+          for (const [origin, host] of names) {
+            const answer = await own.app.inject(
               post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
             );
             assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
           }
+          const headers = {
+            origin: 'https://guide.example.com',
+            host: 'guide.example.com',
+            'sec-fetch-site': 'same-origin',
+          };
+          const form = await own.app.inject(post(API.leads, filledForm(), headers));
+          assert.equal(form.statusCode, 202);
         },
       ));
 
     it('tells the operator once that the page is open under an address that PUBLIC_URL does not name', () =>
-      withServer({ engine }, async (server) => {
+      withServer({ engine }, async (own) => {
         const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
         for (let count = 0; count < 2; count += 1) {
-          await expectRefusal(server, post(API.leads, filledForm(), elsewhere), 'another name');
+          await expectRefusal(own, post(API.leads, filledForm(), elsewhere), 'another name');
         }
-        const warnings = server.logLines.filter((line) => line.includes('PUBLIC_URL'));
+        const warnings = own.logLines.filter((line) => line.includes('PUBLIC_URL'));
         assert.equal(warnings.length, 1);
         assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
       }));
 
-    it('refuses every field that is missing, mistyped, empty, too long or not plain text', () =>
-      withServer({ engine }, async (server) => {
-        const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
-        const wrongLines = [
-          '',
-          ' ',
-          'x',
-          ' x ',
-          'x'.repeat(201),
-          'Ada\r\nBcc: all@example.com',
-          'Ada\nLovelace',
-          'A\u0000da',
-          'Ada\u0085',
-          'Ada\u2028L',
-          '\ud800Ada',
-          'Ada\udc00',
-          'Ada\u202emoc.',
-          '\u200b'.repeat(0),
-        ];
-        const wrongEmails = [
-          '',
-          'ada',
-          'ada@',
-          '@example.com',
-          'ada@example',
-          'ada@@example.com',
-          'a b@example.com',
-          'ada@example.com\r\nBcc: x@example.com',
-          'ada@example.com\nx',
-          'ada@exa\u0000mple.com',
-          'a\ud800@example.com',
-          'ada@example.com,eve@example.com',
-          `${'a'.repeat(250)}@example.com`,
-          '"ada"@example.com',
-        ];
-        const cases: [string, string, readonly unknown[]][] = [
-          [API.leads, 'name', [...wrongTypes, true, ...wrongLines]],
-          [API.leads, 'company', [...wrongTypes, true, ...wrongLines]],
-          [API.leads, 'email', [...wrongTypes, true, ...wrongEmails]],
-          [API.leads, 'consent', [...wrongTypes, false, 'true', 'on', '']],
-          [API.verify, 'email', [...wrongTypes, true, ...wrongEmails]],
+    it('refuses every field that is missing, mistyped, empty, too long or not plain text', async () => {
+      const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
+      const wrongLines = [
+        '',
+        ' ',
+        'x',
+        ' x ',
+        'x'.repeat(201),
+        'Ada\r\nBcc: all@example.com',
+        'Ada\nLovelace',
+        'A\u0000da',
+        'Ada\u0085',
+        'Ada\u2028L',
+        '\ud800Ada',
+        'Ada\udc00',
+        'Ada\u202emoc.',
+        '\u200b'.repeat(0),
+      ];
+      const wrongEmails = [
+        '',
+        'ada',
+        'ada@',
+        '@example.com',
+        'ada@example',
+        'ada@@example.com',
+        'a b@example.com',
+        'ada@example.com\r\nBcc: x@example.com',
+        'ada@example.com\nx',
+        'ada@exa\u0000mple.com',
+        'a\ud800@example.com',
+        'ada@example.com,eve@example.com',
+        `${'a'.repeat(250)}@example.com`,
+        '"ada"@example.com',
+      ];
+      const cases: [string, string, readonly unknown[]][] = [
+        [API.leads, 'name', [...wrongTypes, true, ...wrongLines]],
+        [API.leads, 'company', [...wrongTypes, true, ...wrongLines]],
+        [API.leads, 'email', [...wrongTypes, true, ...wrongEmails]],
+        [API.leads, 'consent', [...wrongTypes, false, 'true', 'on', '']],
+        [API.verify, 'email', [...wrongTypes, true, ...wrongEmails]],
+        [
+          API.verify,
+          'code',
           [
-            API.verify,
-            'code',
-            [
-              ...wrongTypes,
-              true,
-              123456,
-              '',
-              '12345',
-              '1234567',
-              '12345a',
-              '１２３４５６',
-              ' 123456',
-              '123456\n',
-              '-12345',
-            ],
+            ...wrongTypes,
+            true,
+            123456,
+            '',
+            '12345',
+            '1234567',
+            '12345a',
+            '１２３４５６',
+            ' 123456',
+            '123456\n',
+            '-12345',
           ],
-        ];
-        for (const [url, field, values] of cases) {
-          for (const value of values) {
-            const body: Record<string, unknown> = { ...BODIES[url], [field]: value };
-            await expectRefusal(server, post(url, body), `${url} with ${field}=${JSON.stringify(value)}`);
-          }
+        ],
+      ];
+      for (const [url, field, values] of cases) {
+        for (const value of values) {
+          const body: Record<string, unknown> = { ...BODIES[url], [field]: value };
+          await expectRefusal(server, post(url, body), `${url} with ${field}=${JSON.stringify(value)}`);
         }
-        await expectNothingHappened(server);
-      }));
+      }
+      await expectNothingHappened(server);
+    });
 
-    it('says what the specification says', () =>
-      withServer({ engine }, async (server) => {
-        const said = async (changes: Record<string, unknown>) =>
-          expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes));
-        assert.equal(await said({ name: 'A' }), 'Name must be at least 2 characters');
-        assert.equal(await said({ company: ' ' }), 'Company name must be at least 2 characters');
-        assert.equal(await said({ email: 'nobody' }), 'Please enter a valid email address');
-        assert.equal(await said({ consent: false }), 'You must agree to receive emails');
-        assert.equal(await said({ name: undefined }), 'Required: please check the field name.');
-        assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
-      }));
+    it('says what the specification says', async () => {
+      const said = async (changes: Record<string, unknown>) =>
+        expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes));
+      assert.equal(await said({ name: 'A' }), 'Name must be at least 2 characters');
+      assert.equal(await said({ company: ' ' }), 'Company name must be at least 2 characters');
+      assert.equal(await said({ email: 'nobody' }), 'Please enter a valid email address');
+      assert.equal(await said({ consent: false }), 'You must agree to receive emails');
+      assert.equal(await said({ name: undefined }), 'Required: please check the field name.');
+      assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
+    });
 
     it('tells a network that asks too often how long to wait, and counts IPv6 by its /64', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
-        async (server) => {
-          const from = (address: string) => createVisitor(server, address);
+        async (own) => {
+          const from = (address: string) => createVisitor(own, address);
           const ask = (address: string, index: number) =>
             from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
           const statuses = [];
@@ -315,7 +317,7 @@ for (const engine of ENGINES) {
           assert.equal(refused.headers['retry-after'], '3600');
           assert.match(refused.body, /Please try again in 60 minutes\.$/);
           assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
-          await server.advance(3600);
+          await own.advance(3600);
           assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
 
           const tries = [];
@@ -327,30 +329,30 @@ for (const engine of ENGINES) {
       ));
 
     it('sends an address five codes an hour and ten a day, from one network or many', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (own) => {
         let asked = 0;
         const ask = async () => {
           asked += 1;
-          return createVisitor(server, `203.0.113.${asked}`).post('/api/leads', filledForm());
+          return createVisitor(own, `203.0.113.${asked}`).post('/api/leads', filledForm());
         };
         const askTimes = async (count: number) => {
           const statuses = [];
           for (let i = 0; i < count; i += 1) {
             statuses.push((await ask()).statusCode);
-            await server.advance(60);
+            await own.advance(60);
           }
           return statuses;
         };
         assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
-        await server.advance(3600);
+        await own.advance(3600);
         assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
-        await server.advance(3600);
+        await own.advance(3600);
         const refused = await ask();
         assert.equal(refused.statusCode, 429);
         assert.equal(refused.headers['x-error-code'], 'too-many-codes');
         assert.match(refused.body, /Please try again in 22 hours\.$/);
-        assert.equal(await server.countRows('codes'), 10);
-        await server.advance(22 * 3600);
+        assert.equal(await own.countRows('codes'), 10);
+        await own.advance(22 * 3600);
         assert.equal((await ask()).statusCode, 202);
       }));
 
@@ -366,27 +368,27 @@ for (const engine of ENGINES) {
             RESEND_SECONDS: '0',
           },
         },
-        async (server) => {
-          const visitor = createVisitor(server);
+        async (own) => {
+          const visitor = createVisitor(own);
           for (let i = 0; i < 30; i += 1)
             assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
-          await server.inbox.waitForMail('ada@example.com', 30);
+          await own.inbox.waitForMail('ada@example.com', 30);
           for (let i = 0; i < 30; i += 1)
             assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
         },
       ));
 
     it('answers 503 with a sentence while the database is away, and health says so', () =>
-      withServer({ engine }, async (server) => {
-        assert.equal((await server.app.inject('/api/health')).statusCode, 200);
-        await server.database.close();
-        assert.equal((await server.app.inject(API.live)).statusCode, 200, 'the process is up');
+      withServer({ engine }, async (own) => {
+        assert.equal((await own.app.inject('/api/health')).statusCode, 200);
+        await own.database.close();
+        assert.equal((await own.app.inject(API.live)).statusCode, 200, 'the process is up');
         for (const request of [
           post(API.leads, filledForm()),
           post(API.verify, BODIES[API.verify]),
           { method: 'GET', url: '/api/health' } as const,
         ]) {
-          const response = await server.app.inject(request);
+          const response = await own.app.inject(request);
           assert.ok(response.statusCode >= 500, response.body);
           assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
           assert.ok(Number(response.headers['retry-after']) > 0);
@@ -397,7 +399,7 @@ for (const engine of ENGINES) {
 }
 
 it('names of the answer to a request are those of the shared schema', () =>
-  withServer({ engine: 'sqlite' }, async (server) => {
-    const answer = (await createVisitor(server).post('/api/leads', filledForm())).json<CodeRequested>();
+  withServer({ engine: 'sqlite' }, async (own) => {
+    const answer = (await createVisitor(own).post('/api/leads', filledForm())).json<CodeRequested>();
     assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds', 'sender']);
   }));

@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 
 import { TEST_DIST } from '#testing/built-site.ts';
-import { withServer } from '#testing/server-under-test.ts';
+import { sharedServer, withServer } from '#testing/server-under-test.ts';
 
 /** Sends a request as it is written, and reads until the server hangs up. */
-async function ask(port: string, lines: readonly string[], body = ''): Promise<string> {
-  const socket = connect(Number(port), '127.0.0.1');
+async function ask(ofServer: string, lines: readonly string[], body = ''): Promise<string> {
+  const socket = connect(Number(ofServer), '127.0.0.1');
   await once(socket, 'connect');
   socket.end([...lines, 'Connection: close', '', body].join('\r\n'));
   return text(socket);
@@ -19,42 +19,43 @@ async function ask(port: string, lines: readonly string[], body = ''): Promise<s
 const REFUSED =
   /^HTTP\/1\.1 400 [^]*\r\nx-error-code: malformed-body\r\n[^]*\r\n\r\n[A-Z][^<>]+Host[^<>]+\.$/;
 
-it('a request with several hosts, none, or what is no host is refused wherever it goes', () =>
-  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async ({ app }) => {
-    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
-    for (const first of [
-      'GET / HTTP/1.1',
-      'GET /api/live HTTP/1.1',
-      'GET /nowhere HTTP/1.1',
-      'POST /api/leads HTTP/1.1',
-    ]) {
-      for (const hosts of [
-        ['Host: a.example', 'Host: b.example'],
-        ['Host: a.example', 'hOST: a.example'],
-        ['Host: a.example', 'Host:'],
-        [],
-        ['Host: a.example, b.example'],
-        ['Host: a b'],
-        ['Host: a.example/path'],
-        ['Host: user@a.example'],
-        ['Host: a.example:80x'],
-      ])
-        assert.match(await ask(port, [first, ...hosts]), REFUSED, `${first} ${hosts.join()}`);
-    }
-    for (const host of [
-      'a.example',
-      'A.EXAMPLE:8080',
-      '127.0.0.1:3000',
-      '[::1]:3000',
-      'xn--bcher-kva.example',
-      'a_b',
-      '',
+const { app } = await sharedServer({ engine: 'sqlite', siteFolder: TEST_DIST });
+const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+
+it('a request with several hosts, none, or what is no host is refused wherever it goes', async () => {
+  for (const first of [
+    'GET / HTTP/1.1',
+    'GET /api/live HTTP/1.1',
+    'GET /nowhere HTTP/1.1',
+    'POST /api/leads HTTP/1.1',
+  ]) {
+    for (const hosts of [
+      ['Host: a.example', 'Host: b.example'],
+      ['Host: a.example', 'hOST: a.example'],
+      ['Host: a.example', 'Host:'],
+      [],
+      ['Host: a.example, b.example'],
+      ['Host: a b'],
+      ['Host: a.example/path'],
+      ['Host: user@a.example'],
+      ['Host: a.example:80x'],
     ])
-      assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
-    // Which HTTP/1.0 may leave out, as old probes do.
-    assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
-    assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
-  }));
+      assert.match(await ask(port, [first, ...hosts]), REFUSED, `${first} ${hosts.join()}`);
+  }
+  for (const host of [
+    'a.example',
+    'A.EXAMPLE:8080',
+    '127.0.0.1:3000',
+    '[::1]:3000',
+    'xn--bcher-kva.example',
+    'a_b',
+    '',
+  ])
+    assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
+  // Which HTTP/1.0 may leave out, as old probes do.
+  assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
+  assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
+});
 
 it('the page under another name of its host leads to PUBLIC_URL before anything is typed', () =>
   withServer(
@@ -63,8 +64,8 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
       siteFolder: TEST_DIST,
       env: { PUBLIC_URL: 'https://guide.example.com/free', TRUST_PROXY: '1' },
     },
-    async ({ app }) => {
-      const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    async (elsewhere) => {
+      const { port: otherPort } = new URL(await elsewhere.app.listen({ port: 0, host: '127.0.0.1' }));
       for (const [request, host, location] of [
         ['GET /free/', 'www.guide.example.com', '/free/'],
         ['GET /free/?utm_source=x', 'Guide.Example.com.', '/free/?utm_source=x'],
@@ -79,7 +80,7 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
         ['GET /free/api/live', 'www.guide.example.com', null],
         ['GET /api/health', 'www.guide.example.com', null],
       ] as const) {
-        const answer = await ask(port, [`${request} HTTP/1.1`, `Host: ${host}`]);
+        const answer = await ask(otherPort, [`${request} HTTP/1.1`, `Host: ${host}`]);
         if (location === null) assert.match(answer, /^HTTP\/1\.1 200 /, `${request} ${host}`);
         else {
           assert.match(answer, /^HTTP\/1\.1 308 /, `${request} ${host}`);
@@ -92,35 +93,31 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
     },
   ));
 
-it('a visitor with 30 kB of cookies gets the page, and with more is told to clear them', () =>
-  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async ({ app }) => {
-    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
-    const open = (kilobytes: number) =>
-      ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
-    assert.match(await open(30), /^HTTP\/1\.1 200 /);
-    assert.match(
-      await open(33),
-      /^HTTP\/1\.1 431 [^]*\r\n\r\n[A-Z][^<>]*Please clear the cookies of this site/,
-    );
-  }));
+it('a visitor with 30 kB of cookies gets the page, and with more is told to clear them', async () => {
+  const open = (kilobytes: number) =>
+    ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
+  assert.match(await open(30), /^HTTP\/1\.1 200 /);
+  assert.match(
+    await open(33),
+    /^HTTP\/1\.1 431 [^]*\r\n\r\n[A-Z][^<>]*Please clear the cookies of this site/,
+  );
+});
 
-it('a request that can be cut apart in two ways is refused by the parser', () =>
-  withServer({ engine: 'sqlite' }, async ({ app }) => {
-    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
-    for (const lengths of [
-      ['Content-Length: 2', 'Content-Length: 2'],
-      ['Content-Length: 2', 'Content-Length: 3'],
-      ['Content-Length: 2, 2'],
-      ['Content-Length: 5', 'Transfer-Encoding: chunked'],
-      ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'],
-    ])
-      assert.match(
-        await ask(
-          port,
-          ['POST /api/leads HTTP/1.1', 'Host: a', 'Content-Type: application/json', ...lengths],
-          '{}',
-        ),
-        /^HTTP\/1\.1 400 Bad Request\r\n(?![^]*HTTP\/1\.1 )/,
-        lengths.join(),
-      );
-  }));
+it('a request that can be cut apart in two ways is refused by the parser', async () => {
+  for (const lengths of [
+    ['Content-Length: 2', 'Content-Length: 2'],
+    ['Content-Length: 2', 'Content-Length: 3'],
+    ['Content-Length: 2, 2'],
+    ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+    ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'],
+  ])
+    assert.match(
+      await ask(
+        port,
+        ['POST /api/leads HTTP/1.1', 'Host: a', 'Content-Type: application/json', ...lengths],
+        '{}',
+      ),
+      /^HTTP\/1\.1 400 Bad Request\r\n(?![^]*HTTP\/1\.1 )/,
+      lengths.join(),
+    );
+});

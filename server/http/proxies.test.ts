@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 
+import { createIsProxy, readAddress } from '#server/http/visitor-address.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 
 const PROXY = '10.0.0.1';
 
-/** The address that was written down for a request that came through PROXY with this header. */
+/** The address that is written down for a form that came through PROXY with this header. */
 async function addressOf(server: ServerUnderTest, forwardedFor: string, from = PROXY): Promise<string> {
   const email = `visitor-${await server.countRows('submissions')}@example.com`;
   const response = await createVisitor(server, from).post(API.leads, filledForm({ email }), {
@@ -27,6 +28,34 @@ async function addressOf(server: ServerUnderTest, forwardedFor: string, from = P
 const warnings = ({ logLines }: ServerUnderTest) =>
   logLines.filter((line) => line.includes('X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF'));
 
+/** Nothing that a database could press into the space of an index. */
+const LONG = randomBytes(4_000).toString('hex');
+
+/** The header, the address that counts, and where the request came from. */
+type Row = readonly [forwardedFor: string, counts: string, from?: string];
+const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: readonly Row[]])[] = [
+  [
+    'the one that the last of the trusted proxies wrote, whatever stands to its left',
+    '1',
+    ['203.0.113.7', '203.0.113.7'],
+    ['6.6.6.6, 203.0.113.7', '203.0.113.7'],
+  ],
+  [
+    'counted from the right when there are two',
+    '2',
+    ['6.6.6.6, 203.0.113.7, 10.0.0.2', '203.0.113.7'],
+    ['203.0.113.7', '203.0.113.7'],
+  ],
+  [
+    'the first from the right outside of the trusted networks',
+    '10.0.0.0/8, 2001:db8::/32',
+    ['6.6.6.6, 203.0.113.7, 10.9.9.9', '203.0.113.7'],
+    ['6.6.6.6, 2001:db9::7, 2001:db8::1', '2001:db9::7', '2001:db8::2'],
+    // Not through a proxy.
+    ['6.6.6.6', '198.51.100.9', '198.51.100.9'],
+  ],
+];
+
 describe('the address of a visitor', () => {
   it('is that of the connection by default, and a forgotten setting is logged once and loudly', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
@@ -36,47 +65,33 @@ describe('the address of a visitor', () => {
       assert.match(warnings(server)[0] ?? '', /"level":40/);
     }));
 
-  it('is the one that the last of the trusted proxies wrote, whatever stands to its left', () =>
-    withServer({ engine: 'sqlite', env: { TRUST_PROXY: '1' } }, async (server) => {
-      assert.equal(await addressOf(server, '203.0.113.7'), '203.0.113.7');
-      assert.equal(await addressOf(server, '6.6.6.6, 203.0.113.7'), '203.0.113.7');
-      assert.equal(warnings(server).length, 0);
-    }));
-
-  it('is counted from the right when there are two', () =>
-    withServer({ engine: 'sqlite', env: { TRUST_PROXY: '2' } }, async (server) => {
-      assert.equal(await addressOf(server, '6.6.6.6, 203.0.113.7, 10.0.0.2'), '203.0.113.7');
-      assert.equal(await addressOf(server, '203.0.113.7'), '203.0.113.7');
-    }));
-
-  it('is the first from the right outside of the trusted networks', () =>
-    withServer({ engine: 'sqlite', env: { TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32' } }, async (server) => {
-      assert.equal(await addressOf(server, '6.6.6.6, 203.0.113.7, 10.9.9.9'), '203.0.113.7');
-      assert.equal(
-        await addressOf(server, '6.6.6.6, 2001:db9::7, 2001:db8::1', '2001:db8::2'),
-        '2001:db9::7',
-      );
-      assert.equal(await addressOf(server, '6.6.6.6', '198.51.100.9'), '198.51.100.9', 'not through a proxy');
-    }));
+  for (const [title, trusted, ...rows] of COUNTED)
+    it(`is ${title}`, () =>
+      withServer({ engine: 'sqlite', env: { TRUST_PROXY: trusted } }, async (server) => {
+        for (const [forwardedFor, counts, from] of rows)
+          assert.equal(await addressOf(server, forwardedFor, from), counts, forwardedFor);
+        assert.equal(warnings(server).length, 0);
+      }));
 });
 
 for (const engine of ENGINES) {
   describe(`what is no address, on ${engine}`, () => {
     it('counts as the nearest proxy that is trusted, however long it is', () =>
       withServer({ engine, env: { TRUST_PROXY: '2', LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        // Nothing that a database could press into the space of an index.
-        const long = randomBytes(4_000).toString('hex');
-        assert.equal(await addressOf(server, long), PROXY);
-        assert.equal(await addressOf(server, `${long}, 203.0.113.7`), '203.0.113.7');
-        assert.equal(await addressOf(server, `6.6.6.6, unknown, 203.0.113.7`), '203.0.113.7');
-        assert.equal(await addressOf(server, `6.6.6.6, ${long}`), PROXY);
-        assert.equal(await addressOf(server, ','.repeat(300)), PROXY);
-        assert.equal(await addressOf(server, '2001:db8::7%eth0, [2001:db8::8]:4711'), '2001:db8::7');
-        assert.equal(await addressOf(server, '::ffff:203.0.113.7, 198.51.100.1:80'), '203.0.113.7');
+        for (const [forwardedFor, counts] of [
+          [LONG, PROXY],
+          [`${LONG}, 203.0.113.7`, '203.0.113.7'],
+          ['6.6.6.6, unknown, 203.0.113.7', '203.0.113.7'],
+          [`6.6.6.6, ${LONG}`, PROXY],
+          [','.repeat(300), PROXY],
+          ['2001:db8::7%eth0, [2001:db8::8]:4711', '2001:db8::7'],
+          ['::ffff:203.0.113.7, 198.51.100.1:80', '203.0.113.7'],
+        ] as const)
+          assert.equal(await addressOf(server, forwardedFor), counts, forwardedFor.slice(0, 40));
         const verified = await createVisitor(server, PROXY).post(
           API.verify,
           { email: 'ada@example.com', code: '123456' },
-          { headers: { 'x-forwarded-for': long } },
+          { headers: { 'x-forwarded-for': LONG } },
         );
         assert.equal(verified.statusCode, 400);
       }));
@@ -84,15 +99,74 @@ for (const engine of ENGINES) {
     it('gives no stranger a new address: the limit of the proxy is reached', () =>
       withServer({ engine, env: { TRUST_PROXY: '1', LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const statuses: number[] = [];
-        for (const [index, forwardedFor] of ['made-up-1', 'made-up-2', 'made-up-3'].entries()) {
-          const { statusCode } = await createVisitor(server, PROXY).post(
-            API.leads,
-            filledForm({ email: `visitor-${index}@example.com` }),
-            { headers: { 'x-forwarded-for': forwardedFor } },
-          );
-          statuses.push(statusCode);
+        for (const index of [1, 2, 3]) {
+          const form = filledForm({ email: `visitor-${index}@example.com` });
+          const headers = { 'x-forwarded-for': `made-up-${index}` };
+          const visitor = createVisitor(server, PROXY);
+          statuses.push((await visitor.post(API.leads, form, { headers })).statusCode);
         }
         assert.deepEqual(statuses, [202, 202, 429]);
       }));
   });
 }
+
+describe('a network address', () => {
+  it('is read with a port, in brackets, with a zone, and as IPv4 in IPv6', () => {
+    const written: Record<string, string> = {
+      '203.0.113.7': '203.0.113.7',
+      ' 203.0.113.7\t': '203.0.113.7',
+      '203.0.113.7:4711': '203.0.113.7',
+      '::ffff:203.0.113.7': '203.0.113.7',
+      '::ffff:cb00:7107': '203.0.113.7',
+      '[::ffff:203.0.113.7]:80': '203.0.113.7',
+      '[::1]:80': '::1',
+      '[::1]': '::1',
+      '2001:DB8:0:0:0:0:0:9': '2001:db8::9',
+      '[2001:db8::9]:4711': '2001:db8::9',
+      'fe80::1%eth0': 'fe80::1',
+      '[fe80::1%25eth0]:80': 'fe80::1',
+    };
+    for (const [text, address] of Object.entries(written)) assert.equal(readAddress(text), address, text);
+  });
+
+  it('is nothing else', () => {
+    for (const text of [
+      '',
+      ' ',
+      'unknown',
+      '_hidden',
+      'localhost',
+      '127.1',
+      '0x7f.0.0.1',
+      '2130706433',
+      '256.1.1.1',
+      '1.2.3',
+      '1.2.3.4.5',
+      '203.0.113.7:',
+      '203.0.113.7:x',
+      '203.0.113.7/24',
+      '::1::',
+      '[::1',
+      '::1]',
+      '[]:80',
+      '%eth0',
+      '203.0.113.7 evil',
+      `::1%${'z'.repeat(200)}`,
+      '1'.repeat(8_192),
+    ]) {
+      assert.equal(readAddress(text), null, text.slice(0, 40));
+    }
+  });
+});
+
+describe('a proxy', () => {
+  it('is known by its network, however that is named, and whatever the address is written as', () => {
+    const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '198.51.100.9', 'loopback']);
+    for (const address of ['10.1.2.3', '2001:db8:1::1', '198.51.100.9', '127.0.0.9', '::1']) {
+      assert.ok(isProxy(address, 0), address);
+    }
+    for (const address of ['11.0.0.1', '2001:db9::1', '198.51.100.8', '::2']) {
+      assert.ok(!isProxy(address, 0), address);
+    }
+  });
+});

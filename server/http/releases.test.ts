@@ -133,13 +133,17 @@ describe('a release', () => {
 
   it('fits as long as what it was built from is the same', () =>
     withProject((project, dist) => {
-      const complaint = () => {
-        const found = findRelease(project);
+      const complaint = (sitePath?: string) => {
+        const found = findRelease(project, undefined, sitePath);
         return found.type === 'complaint' ? found.complaint : found.type;
       };
       assert.equal(complaint(), 'The site is not built yet. Run "npm start", or "npm run build" first.');
       publishRelease(dist, build(project, 'one'), NOW);
       assert.equal(complaint(), 'release');
+      assert.equal(
+        complaint('/guide'),
+        'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
+      );
       // Neither of these shows in the page.
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');

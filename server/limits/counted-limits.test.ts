@@ -11,7 +11,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
 import { createCountedLimits } from '#server/limits/counted-limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 describe('the network of an address', () => {
@@ -78,42 +78,40 @@ async function storeCode(
   await insertCode(db, { ...code, ...times });
 }
 
+const NOON = Date.UTC(2026, 10, 20, 12);
+const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets = SECRETS) =>
+  createCountedLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } }, secrets);
+
 for (const engine of ENGINES) {
-  it(`forms of one network are counted together by several processes, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    const config = { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 3 } };
-    const [one, other] = [createCountedLimits(config, SECRETS), createCountedLimits(config, SECRETS)];
-    const now = Date.UTC(2026, 10, 20, 12);
-    const outcomes = [];
-    for (const limits of [one, other, one, other, one])
-      outcomes.push((await limits.askFromNetwork(db, '192.0.2.1', now)).type);
-    assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
-    await close();
-  });
+  it(`forms of one network are counted together by several processes, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const [one, other] = [limitsWith({ leadsPerIpPerHour: 3 }), limitsWith({ leadsPerIpPerHour: 3 })];
+      const outcomes = [];
+      for (const limits of [one, other, one, other, one])
+        outcomes.push((await limits.askFromNetwork(db, '192.0.2.1', NOON)).type);
+      assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
+    }));
 
-  it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    const now = Date.UTC(2026, 10, 20, 12);
-    const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
-    const old = createCountedLimits(SETTINGS, SECRETS);
-    for (let count = 0; count < 5; count += 1)
-      await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, now);
-    const rows = await db.selectFrom('limit_windows').select('key').execute();
-    assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
-    const outcome = await createCountedLimits(SETTINGS, changed).tryWithoutChallenge(
-      db,
-      'ada@example.com',
-      { atLiveCodes: true },
-      now,
-    );
-    assert.equal(outcome.mayCompare, false);
-    await close();
-  });
+  it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
+      const old = limitsWith();
+      for (let count = 0; count < 5; count += 1)
+        await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, NOON);
+      const rows = await db.selectFrom('limit_windows').select('key').execute();
+      assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
+      const outcome = await limitsWith({}, changed).tryWithoutChallenge(
+        db,
+        'ada@example.com',
+        { atLiveCodes: true },
+        NOON,
+      );
+      assert.equal(outcome.mayCompare, false);
+    }));
 
-  it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
-      const limits = createCountedLimits(SETTINGS, SECRETS);
+  it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
       const tryAt = (hours: number, atLiveCodes = true) =>
         limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
@@ -137,15 +135,11 @@ for (const engine of ENGINES) {
         JSON.stringify(refused),
       );
       assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
-    } finally {
-      await close();
-    }
-  });
+    }));
 
-  it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
-      const limits = createCountedLimits(SETTINGS, SECRETS);
+  it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith();
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
       const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
         const tries = [];
@@ -166,19 +160,12 @@ for (const engine of ENGINES) {
       assert.deepEqual(live.outcomes, nothing.outcomes);
       assert.deepEqual(sometimes.outcomes, nothing.outcomes);
       assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
-    } finally {
-      await close();
-    }
-  });
+    }));
 
-  it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
-      const limits = createCountedLimits(
-        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 2 } },
-        SECRETS,
-      );
-      const now = Date.UTC(2026, 10, 20, 12);
+  it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith({ leadsPerIpPerHour: 2 });
+      const now = NOON;
       const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
       for (let i = 0; i < 3; i += 1) await ask(now + 24 * HOUR_MS);
       assert.equal((await ask(now + 24 * HOUR_MS)).type, 'exceeded');
@@ -187,35 +174,21 @@ for (const engine of ENGINES) {
       assert.equal((await ask(now)).type, 'allowed');
       const refused = await ask(now);
       assert.deepEqual(refused, { type: 'exceeded', retryAfterSeconds: 3600 });
-    } finally {
-      await close();
-    }
-  });
+    }));
 
-  it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
-      const limits = createCountedLimits(
-        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 1 } },
-        SECRETS,
-      );
-      const now = Date.UTC(2026, 10, 20, 12);
+  it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith({ leadsPerEmailPerHour: 1 });
+      const now = NOON;
       await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
       assert.equal((await limits.sendToAddress(db, 'ada@example.com', now)).type, 'allowed');
       assert.equal((await limits.sendToAddress(db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
-    } finally {
-      await close();
-    }
-  });
+    }));
 
-  it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
-      const limits = createCountedLimits(
-        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 5 } },
-        SECRETS,
-      );
-      const start = Date.UTC(2026, 10, 20, 12);
+  it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith({ leadsPerEmailPerHour: 5 });
+      const start = NOON;
       const email = 'ada@example.com';
       const lives: { from: number; to: number }[] = [];
       const sendAt = async (minutes: number, livesMs = 600_000) => {
@@ -240,8 +213,5 @@ for (const engine of ENGINES) {
       const wait = await sendAt(day + 31);
       assert.ok(wait > 0);
       assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was reported is honest');
-    } finally {
-      await close();
-    }
-  });
+    }));
 }

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import * as z from 'zod';
 
 import { createLogger, createSay, describeError } from '#server/observability/logger.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -86,9 +86,8 @@ describe('an error in the log', () => {
     );
   });
 
-  it('names table and constraint of SQLite too, and nothing that a trigger says', async () => {
-    const { db, close } = await freshDatabase('sqlite');
-    try {
+  it('names table and constraint of SQLite too, and nothing that a trigger says', () =>
+    withDatabase('sqlite', async ({ db }) => {
       const failure = async (statement: ReturnType<typeof sql>) =>
         describeError(
           await statement.execute(db).then(
@@ -111,10 +110,7 @@ describe('an error in the log', () => {
         sql`insert into limit_windows values ('UNIQUE constraint failed: ada.lovelace', 1, 1, 1)`,
       );
       assert.deepEqual([raised.table, raised.constraint], [undefined, 'TRIGGER']);
-    } finally {
-      await close();
-    }
-  });
+    }));
 });
 
 for (const engine of ENGINES) {

@@ -1,12 +1,12 @@
 // What a collection takes away beside garbage: V8 also forgets what it has learned about objects of which none is alive at that moment.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { createCollector } from '#server/platform/collect-garbage.ts';
+import { inFolder } from '#testing/folder.ts';
 
 const COLLECT = path.join(import.meta.dirname, 'collect-garbage.ts');
 /** Each tick is over before the next begins, so none waits while the garbage is collected. */
@@ -24,9 +24,8 @@ const PROGRAM = `
 `;
 
 describe('a collection of garbage', () => {
-  it('leaves V8 what it knows of ticks, of which each answer makes several', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'collect-garbage-'));
-    try {
+  it('leaves V8 what it knows of ticks, of which each answer makes several', () =>
+    inFolder((folder) => {
       const log = path.join(folder, 'v8.log');
       const flags = ['--log-ic', `--logfile=${log}`, '--no-logfile-per-isolate', '--input-type=module'];
       const { status, stderr } = spawnSync(process.execPath, [...flags, '--eval', PROGRAM], {
@@ -39,10 +38,7 @@ describe('a collection of garbage', () => {
         ([, from, to]) => `${from} to ${to}`,
       );
       assert.deepEqual(learned, ['0 to 1']);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 });
 
 it('work on many rows leaves little of what a socket brought, which lies outside the heap', () => {

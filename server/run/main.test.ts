@@ -1,29 +1,23 @@
 // The production command as a process: how it starts, and where it keeps its files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readInstance } from '#server/run/service.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
-import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { KEPT_COMPILED } from '#testing/environment.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { environment, KEPT_COMPILED } from '#testing/environment.ts';
 import { copyProject } from '#testing/project-copy.ts';
-import {
-  createVisitor,
-  filledForm,
-  TEST_SECRET,
-  withServer,
-  type ServerUnderTest,
-} from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { codeIn } from '#testing/inbox.ts';
 import { tryStart } from '#testing/try-start.ts';
 import { until } from '#testing/until.ts';
 
@@ -38,55 +32,7 @@ const ask = (site: { readonly url: string }) =>
   });
 
 describe('the start', () => {
-  it('is refused with one sentence for each bad setting, and touches nothing', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
-    try {
-      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
-        cwd: folder,
-        env: {
-          INSTANCE_FOLDER: folder,
-          PORT: 'http',
-          APP_SECRET: 'hunter2',
-          TRUST_PROXY: 'everybody',
-          ...KEPT_COMPILED,
-        },
-        encoding: 'utf8',
-      });
-      assert.equal(status, 1);
-      assert.match(
-        stderr,
-        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must be .*\n {2}- TRUST_PROXY must be .*\n$/,
-      );
-      assert.doesNotMatch(stderr, /hunter2/);
-      assert.equal(stdout, '');
-      assert.equal(existsSync(path.join(folder, 'data')), false);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-
-  it('is refused when the site was built for another path than that of PUBLIC_URL', () =>
-    inFolder((folder) => {
-      ensureBuilt(TEST_CAMPAIGN);
-      const { status, stderr } = spawnSync(process.execPath, [MAIN], {
-        env: {
-          INSTANCE_FOLDER: folder,
-          CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-          PUBLIC_URL: 'https://example.com/guide',
-          ...KEPT_COMPILED,
-        },
-        encoding: 'utf8',
-      });
-      assert.deepEqual(
-        [status, stderr],
-        [
-          1,
-          'The server cannot start:\n  - The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".\n',
-        ],
-      );
-    }));
-
-  it('tells slips in settings and in words by file and line, all at once, before anything is built', () => {
+  it('is refused with one sentence for each slip in settings and words, all at once, and touches nothing', () => {
     const copy = copyProject();
     try {
       for (const [file, slip] of [
@@ -94,42 +40,45 @@ describe('the start', () => {
         ['landing.yaml', 'heroe: B'],
       ] as const)
         writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
-      const { status, stderr } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+      const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
         cwd: copy.folder,
-        env: { PORT: 'http', INSTANCE_FOLDER: copy.folder, NODE_DISABLE_COMPILE_CACHE: '1' },
+        env: {
+          PORT: 'http',
+          APP_SECRET: 'hunter2',
+          INSTANCE_FOLDER: copy.folder,
+          NODE_DISABLE_COMPILE_CACHE: '1',
+        },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
       assert.match(
         stderr,
-        /^The server cannot start:\n {2}- PORT must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
       );
-      assert.equal(existsSync(path.join(copy.folder, 'dist')), false);
+      assert.doesNotMatch(stderr, /hunter2/);
+      assert.equal(stdout, '');
+      for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.folder, name)), false);
     } finally {
       copy.remove();
     }
   });
 
-  it('that fails leaves one line in the log, and no word of what the database said', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
-    const file = path.join(folder, 'data', 'leads.db');
-    try {
+  it('that fails leaves one line in the log, and no word of what the database said', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'data', 'leads.db');
       const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
       await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
       await close();
       const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
         cwd: folder,
-        env: { PORT: '0', INSTANCE_FOLDER: folder, ...KEPT_COMPILED },
+        env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
       assert.equal(stderr, '');
       assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
       assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 });
 
 it('a start translates nothing that the look before it has translated', () =>
@@ -152,53 +101,45 @@ it('a start translates nothing that the look before it has translated', () =>
   }));
 
 describe('an instance', () => {
-  it('is the same wherever the command was typed', () =>
+  it('is the same wherever the command was typed, and is served though its mail account cannot be used', () =>
     inFolder(async (folder) => {
       const elsewhere = path.join(folder, 'elsewhere');
       mkdirSync(elsewhere);
-      writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\nSOMETHING=else\n');
+      writeFileSync(
+        path.join(folder, '.env'),
+        'LOG_LEVEL=warn\nSOMETHING=else\nSMTP_URL=smtp://127.0.0.1:1\n',
+      );
       writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
       const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
-      await site.stop('SIGINT');
-      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db', 'mail']);
+      await until(() => site.output().includes('cannot be used'));
+      assert.equal((await fetch(site.url)).status, 200);
+      assert.equal(await site.stop('SIGINT'), 0);
+      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db']);
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
         /"level":40,[^}]+".+\/\.env:2: SOMETHING is no setting of this page; it is ignored\."/,
       );
-      // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
-      const { stderr } = spawnSync(process.execPath, [MAIN], {
-        cwd: elsewhere,
-        env: { PORT: 'http' },
-        encoding: 'utf8',
-      });
-      assert.match(stderr, /PORT must be/);
-      assert.doesNotMatch(stderr, /LOG_LEVEL/);
+      assert.match(
+        site.output(),
+        /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
+      );
     }));
 
-  it('keeps what is personal for its owner, whatever the umask is and whatever the modes were', () =>
+  it('without INSTANCE_FOLDER is that of the project, never the current folder', () =>
     inFolder(async (folder) => {
-      const data = path.join(folder, 'data');
-      const mail = path.join(data, 'mail');
-      const before = process.umask(0);
-      let site: Awaited<ReturnType<typeof startSiteProcess>>;
+      writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
+      const before = process.cwd();
+      using _environment = environment({ PORT: 'http' });
+      process.chdir(folder);
       try {
-        mkdirSync(mail, { recursive: true });
-        for (const name of ['leads.db', 'leads.db-wal', 'mail/old.eml'])
-          writeFileSync(path.join(data, name), '');
-        writeFileSync(path.join(data, 'app-secret'), 'x'.repeat(43));
-        site = await startSiteProcess({}, folder);
+        const read = readInstance();
+        assert(read.type === 'complaints');
+        assert.match(read.complaints.join('\n'), /PORT must be/);
+        assert.doesNotMatch(read.complaints.join('\n'), /LOG_LEVEL/);
       } finally {
-        process.umask(before);
+        process.chdir(before);
       }
-      const modeOf = (name: string) => (statSync(path.join(data, name)).mode & 0o777).toString(8);
-      assert.equal((await ask(site)).status, 202);
-      await until(() => readdirSync(mail).length >= 2);
-      for (const name of ['leads.db', 'leads.db-wal', 'leads.db-shm', 'app-secret'])
-        assert.equal(modeOf(name), '600', name);
-      for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
-      for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
-      await site.stop('SIGINT');
     }));
 
   it('leaves a folder alone that is not its own, and says who can look into it', () =>
@@ -206,26 +147,20 @@ describe('an instance', () => {
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
       writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n', { mode: 0o644 });
-      const site = await startSiteProcess({}, folder);
-      await site.stop('SIGINT');
+      const { warnings } = await tryStart(folder);
       assert.equal(statSync(shared).mode & 0o777, 0o755);
       assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
-      assert.match(
-        site.output(),
-        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/shared\. /,
-      );
-      assert.match(
-        site.output(),
-        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/\.env\. /,
-      );
+      for (const name of ['shared', '.env'])
+        assert.match(
+          warnings.join('\n'),
+          new RegExp(`^Other users of this machine can look into \\S+/${name}\\. `, 'm'),
+        );
     }));
 
   it('writes nothing but lines of its log where standard output is no terminal', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
-      const origin = { origin: site.url, 'content-type': 'application/json' };
-      const form = { method: 'POST', headers: origin, body: JSON.stringify(filledForm()) };
-      assert.equal((await fetch(site.url + API.leads, form)).status, 202);
+      assert.equal((await ask(site)).status, 202);
       await until(() => site.output().includes('is your code'));
       await site.stop('SIGTERM');
       const lines = site.output().trim().split('\n');
@@ -235,71 +170,55 @@ describe('an instance', () => {
         /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
       );
     }));
-
-  it('tries its mail account, and serves the page though it cannot be used', () =>
-    inFolder(async (folder) => {
-      const site = await startSiteProcess({ SMTP_URL: 'smtp://127.0.0.1:1' }, folder);
-      await until(() => site.output().includes('cannot be used'));
-      assert.match(
-        site.output(),
-        /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
-      );
-      assert.equal((await fetch(site.url)).status, 200);
-      assert.equal(await site.stop('SIGINT'), 0);
-    }));
 });
 
-it('a release can be gone back to: a database that a newer one has used is served, with a warning', () =>
+it('a release can be gone back to: it serves a database that a newer one has used, tidies it and keeps it private', () =>
   inFolder(async (folder) => {
-    const inbox = await startInbox();
-    const env = { SMTP_URL: inbox.url, MAIL_FROM: 'Guide <guide@example.com>', APP_SECRET: TEST_SECRET };
+    const data = path.join(folder, 'data');
+    const mail = path.join(data, 'mail');
+    const env = { MAIL_FROM: 'Guide <guide@example.com>' };
     assert.deepEqual((await tryStart(folder, env)).complaints, []);
-    const file = path.join(folder, 'data', 'leads.db');
-    const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+    const { db, close } = openDatabase({ engine: 'sqlite', file: path.join(data, 'leads.db') }, () => {});
     await sql`alter table leads add column favourite_colour text`.execute(db);
     await db
       .insertInto('kysely_migration' as 'limit_windows')
       .values({ name: '2999-01-01-future', timestamp: '2999-01-01T00:00:00.000Z' } as never)
       .execute();
+    await db
+      .insertInto('limit_windows')
+      .values({ key: 'left over', started_at: 0, ends_at: 1, count: 1 })
+      .execute();
     await close();
-    const back = await startSiteProcess(env, folder);
+    // Whatever the umask is, and whatever the modes were.
+    mkdirSync(mail, { recursive: true });
+    for (const name of ['leads.db', 'leads.db-wal', 'app-secret', 'mail/old.eml']) {
+      writeFileSync(path.join(data, name), '', { flag: 'a' });
+      chmodSync(path.join(data, name), 0o666);
+    }
+    for (const name of [data, mail]) chmodSync(name, 0o777);
+    const before = process.umask(0);
+    const starting = startSiteProcess(env, folder);
+    process.umask(before);
+    const back = await starting;
     try {
       assert.match(
         back.output(),
         /"level":40,[^}]+"The database was used by a newer version of this page\. /,
       );
       assert.equal((await ask(back)).status, 202);
-      assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+      await until(() => readdirSync(mail).length >= 2);
+      const modeOf = (name: string) => (statSync(path.join(data, name)).mode & 0o777).toString(8);
+      for (const name of ['leads.db', 'leads.db-wal', 'leads.db-shm', 'app-secret'])
+        assert.equal(modeOf(name), '600', name);
+      for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
+      for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
+      // Soon after the start, or a process that is often restarted would keep things too long.
+      await until(() => back.output().includes('Housekeeping deleted'));
+      assert.match(back.output(), /"expired":\{"limit_windows":1\}/);
     } finally {
       assert.equal(await back.stop('SIGINT'), 0);
-      await inbox.close();
     }
   }));
-
-describe('housekeeping', () => {
-  it('is done soon after the start, so that a process which is often restarted keeps nothing too long', () =>
-    inFolder(async (folder) => {
-      const env = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'a@example.com' };
-      const leftOver = { key: 'left over', started_at: 0, ends_at: 1, count: 1 };
-      assert.deepEqual((await tryStart(folder, env)).complaints, []);
-      const { db, close } = openDatabase(
-        { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
-        () => {},
-      );
-      try {
-        await db.insertInto('limit_windows').values(leftOver).execute();
-      } finally {
-        await close();
-      }
-      const site = await startSiteProcess(env, folder);
-      try {
-        await until(() => site.output().includes('Housekeeping deleted'));
-        assert.match(site.output(), /"expired":\{"limit_windows":1\}/);
-      } finally {
-        await site.stop('SIGINT');
-      }
-    }));
-});
 
 describe('a change of APP_SECRET', () => {
   it('signs no visitor out and keeps the codes under way, as long as the old one stands second', () =>

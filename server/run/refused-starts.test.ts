@@ -19,11 +19,11 @@ import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 import { behindPgBouncer, createPostgresDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
-import { TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSite } from '#testing/start-site.ts';
+import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { tryStart } from '#testing/try-start.ts';
 
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
@@ -42,7 +42,7 @@ async function refusal(
       command,
       {
         cwd: folder,
-        env: { PORT: '0', INSTANCE_FOLDER: folder, ...KEPT_COMPILED, ...env },
+        env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED, ...env },
         timeout: 20_000,
       },
       (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
@@ -70,30 +70,27 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const { port } = other.address() as AddressInfo;
       const sentence = (name: string) =>
         `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`;
-      assert.equal(await refusal(folder, { PORT: String(port) }), sentence('PORT'));
+      assert.equal(await complaint(folder, { PORT: String(port) }), sentence('PORT'));
       assert.equal(await complaint(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
       other.close();
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the page is running already, and npm start says so before it builds', async () => {
-    const site = await startSite();
-    try {
-      const env = { PORT: String(site.port), APP_SECRET: 'another-secret-'.repeat(3) };
-      const sentence = `This page is running already on port ${site.port}. Stop it first (Ctrl-C where it was started), or set PORT to another number.`;
-      assert.equal(await refusal(site.folder, env), sentence);
-      assert.equal(await refusal(site.folder, env, [START, '--check']), sentence);
-      const { db, close } = openDatabase(
-        { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') },
-        () => {},
-      );
-      const known = await db.selectFrom('known_secrets').selectAll().execute();
-      await close();
-      assert.equal(known.length, 1, 'the second one did not touch the database of the first');
-    } finally {
-      await site.close();
-    }
-  });
+  it('the page is running already, and npm start says so before it builds', () =>
+    withServer({ engine: 'sqlite' }, ({ app }) =>
+      inFolder(async (folder) => {
+        const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+        const env = { PORT: port };
+        const sentence = `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set PORT to another number.`;
+        assert.equal(await refusal(folder, env), sentence);
+        assert.equal(await refusal(folder, env, [START, '--check']), sentence);
+        assert.equal(
+          existsSync(path.join(folder, 'data')),
+          false,
+          'the database of the first was not touched',
+        );
+      }),
+    ));
 
   it('HOST is no address of this machine', () =>
     inFolder(async (folder) =>
@@ -243,6 +240,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         writeFileSync(file, key);
         assert.match(await refused(), sentence);
       }
+      assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
   it('the secret is empty or cut short', () =>

@@ -192,18 +192,6 @@ describe('a service', { concurrency: true }, () => {
     }),
   );
 
-  it('without a key to sign with is refused before anything is touched', () =>
-    inFolder(async (folder) => {
-      const instance = testInstance(folder, {
-        SMTP_URL: 'smtp://127.0.0.1:1',
-        DKIM_DOMAIN: 'example.com',
-        DKIM_SELECTOR: 'guide',
-        DKIM_PRIVATE_KEY_FILE: './dkim.pem',
-      });
-      assert.match(await complaintOf(instance), /dkim\.pem\) cannot be read \(ENOENT\)\.$/);
-      assert.deepEqual(readdirSync(folder), []);
-    }));
-
   it('on a database in memory keeps its secret with the instance, wherever it was started', () =>
     inFolder(async (folder) => {
       const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));

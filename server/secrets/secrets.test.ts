@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
 import { codeDigits, codeReference, findCode } from '#server/secrets/one-time-code.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/secrets/secrets.ts';
+import { inFolder } from '#testing/folder.ts';
 
 const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
@@ -39,9 +39,8 @@ describe('secrets', () => {
     assert.equal(unsign(deriveSecrets([OLD]), sign(rotated, 'value')), null);
   });
 
-  it('are made once, in one piece, and kept for the owner only', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
-    try {
+  it('are made once, in one piece, and kept for the owner only', () =>
+    inFolder((folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       assert.deepEqual(readSecretFile(file), { type: 'missing' });
       const secret = makeSecretFile(file);
@@ -54,20 +53,16 @@ describe('secrets', () => {
       chmodSync(file, 0o644);
       readSecretFile(file);
       assert.equal(statSync(file).mode & 0o777, 0o600);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 
-  it('are the same for processes that start for the first time at once', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
-    try {
+  it('are the same for processes that start for the first time at once', () =>
+    inFolder(async (folder) => {
       const script = `
         const { makeSecretFile } = await import('#server/secrets/secrets.ts');
         process.stdout.write(makeSecretFile(${JSON.stringify(path.join(folder, 'app-secret'))}));
       `;
       const made = await Promise.all(
-        Array.from({ length: 6 }, async () => {
+        Array.from({ length: 3 }, async () => {
           const { stdout } = await promisify(execFile)(
             process.execPath,
             ['--input-type=module', '--eval', script],
@@ -80,14 +75,10 @@ describe('secrets', () => {
       );
       assert.match(made[0] ?? '', /^[\w-]{43}$/);
       assert.equal(new Set(made).size, 1);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 
-  it('are not taken from a file that a crash left empty or cut short', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
-    try {
+  it('are not taken from a file that a crash left empty or cut short', () =>
+    inFolder((folder) => {
       const file = path.join(folder, 'app-secret');
       for (const content of [
         '',
@@ -101,10 +92,7 @@ describe('secrets', () => {
       }
       writeFileSync(file, `${'x'.repeat(44)}\n`);
       assert.equal(readSecretFile(file).type, 'secret');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+    }));
 });
 
 describe('one-time codes', () => {

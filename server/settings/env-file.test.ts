@@ -1,53 +1,38 @@
 // Settings as a process sees them: from its environment, from .env, or the project's own.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { readSettings } from '#server/settings/env-file.ts';
+import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
-const SETTINGS = path.join(import.meta.dirname, 'env-file.ts');
-
-/** What a process with this environment takes as the campaign folder. */
-function campaignFolderOf(env: Readonly<Record<string, string>>, cwd: string): string {
-  const script = `const { readCampaignFolder } = await import(${JSON.stringify(SETTINGS)}); process.stdout.write(readCampaignFolder());`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    env,
-    cwd,
-    encoding: 'utf8',
-  });
-  return stdout;
-}
-
 describe('the campaign folder', () => {
-  it('is the one that CAMPAIGN_FOLDER names, from where .env lies, and else that of the project', () => {
-    const instance = mkdtempSync(path.join(os.tmpdir(), 'campaign-folder-'));
-    try {
+  it('is the one that CAMPAIGN_FOLDER names, from where .env lies, and else that of the project', () =>
+    inFolder((instance) => {
+      const folderWith = (env: Readonly<Record<string, string>>) => {
+        using _environment = environment(env);
+        return readCampaignFolder();
+      };
       const own = path.join(PROJECT_FOLDER, 'campaign');
       const INSTANCE_FOLDER = instance;
-      assert.equal(campaignFolderOf({}, os.tmpdir()), own);
-      assert.equal(campaignFolderOf({ CAMPAIGN_FOLDER: ' ' }, os.tmpdir()), own);
+      assert.equal(folderWith({}), own);
+      assert.equal(folderWith({ CAMPAIGN_FOLDER: ' ' }), own);
       assert.equal(
-        campaignFolderOf({ CAMPAIGN_FOLDER: 'examples/german' }, os.tmpdir()),
+        folderWith({ CAMPAIGN_FOLDER: 'examples/german' }),
         path.join(PROJECT_FOLDER, 'examples', 'german'),
       );
-      assert.equal(campaignFolderOf({ INSTANCE_FOLDER }, os.tmpdir()), own);
+      assert.equal(folderWith({ INSTANCE_FOLDER }), own);
       writeFileSync(path.join(instance, '.env'), 'PORT=none\nCAMPAIGN_FOLDER="words"\n');
-      assert.equal(campaignFolderOf({ INSTANCE_FOLDER }, os.tmpdir()), path.join(instance, 'words'));
+      assert.equal(folderWith({ INSTANCE_FOLDER }), path.join(instance, 'words'));
       assert.equal(
-        campaignFolderOf({ INSTANCE_FOLDER, CAMPAIGN_FOLDER: '/srv/words' }, os.tmpdir()),
+        folderWith({ INSTANCE_FOLDER, CAMPAIGN_FOLDER: '/srv/words' }),
         '/srv/words',
         'the environment wins over .env',
       );
-    } finally {
-      rmSync(instance, { recursive: true });
-    }
-  });
+    }));
 });
 
 describe('the settings', () => {

@@ -178,8 +178,8 @@ describe('.env', () => {
             texts.join('\n'),
           );
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     );
-    assert(silent > 1_000, 'enough of them say nothing');
+    assert(silent > 250, 'enough of them say nothing');
   });
 });

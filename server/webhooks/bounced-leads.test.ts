@@ -6,10 +6,9 @@ import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { deliveryStatus } from '#testing/returned-mail.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { becomeLead, EMAIL, outcomes, typesOf, webhooksAt } from '#testing/webhook-leads.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { becomeLead, EMAIL, outcomes, typesOf, withWebhook } from '#testing/webhook-leads.ts';
 
 const STRANGER = 'never@example.com';
 
@@ -33,61 +32,57 @@ for (const engine of ENGINES)
       let isDead = false;
       const onRecipient = () =>
         isDead ? Object.assign(new Error('5.1.1 Unknown'), { responseCode: 550 }) : null;
-      return withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: webhooksAt(receiver), inbox: { onRecipient } }, async (server) => {
-          const leadId = await becomeLead(server);
-          await server.advance(61);
-          isDead = true;
-          const before = server.mailEvents.length;
-          await askForCode(server, STRANGER);
-          await until(() => server.mailEvents.length === before + 1);
-          await askForCode(server, EMAIL);
-          await until(() => server.mailEvents.length === before + 2);
-          assert.equal(await server.countRows('suppressions'), 2);
-          server.service.webhooks.wake();
-          await outcomes(server, 3);
-          const { event } = receiver.received[2]!;
-          assert.deepEqual([event.type, event.data.lead.id], ['lead.bounced', leadId]);
-          assert.ok('email' in event.data.lead);
-          assert.deepEqual([event.data.lead.email, event.timestamp], [EMAIL, isoNow(server)]);
-          assert.equal(await server.countRows('webhook_events'), 3);
-        }),
-      );
+      return withWebhook({ engine, inbox: { onRecipient } }, undefined, async (server, receiver) => {
+        const leadId = await becomeLead(server);
+        await server.advance(61);
+        isDead = true;
+        const before = server.mailEvents.length;
+        await askForCode(server, STRANGER);
+        await until(() => server.mailEvents.length === before + 1);
+        await askForCode(server, EMAIL);
+        await until(() => server.mailEvents.length === before + 2);
+        assert.equal(await server.countRows('suppressions'), 2);
+        server.service.webhooks.wake();
+        await outcomes(server, 3);
+        const { event } = receiver.received[2]!;
+        assert.deepEqual([event.type, event.data.lead.id], ['lead.bounced', leadId]);
+        assert.ok('email' in event.data.lead);
+        assert.deepEqual([event.data.lead.email, event.timestamp], [EMAIL, isoNow(server)]);
+        assert.equal(await server.countRows('webhook_events'), 3);
+      });
     });
 
     it('is one event for all reports of it, and another after the address was verified anew', () =>
-      withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-          await becomeLead(server);
-          await askForCode(server, STRANGER);
-          const stranger = (await server.inbox.waitForMail(STRANGER)).parsed;
-          await reportDelivery(server, { messageId: stranger.messageId ?? '', recipient: STRANGER });
-          assert.equal(await server.countRows('suppressions'), 1);
-          const bounce = async () => {
-            const mail = server.inbox.mailsTo(EMAIL).at(-1)?.parsed;
-            await reportDelivery(server, { messageId: mail?.messageId ?? '' });
-          };
-          await bounce();
-          await bounce();
-          server.service.webhooks.wake();
-          await outcomes(server, 3);
-          await server.advance(61);
-          await becomeLead(server);
-          await server.advance(61);
-          await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'bounced']);
-          await desk(server.service, ['suppress', 'add', STRANGER, '--reason', 'bounced']);
-          server.service.webhooks.wake();
-          await outcomes(server, 5);
-          assert.deepEqual(typesOf(receiver.received), [
-            'lead.verified',
-            'lead.read',
-            'lead.bounced',
-            'lead.updated',
-            'lead.bounced',
-          ]);
-          assert.equal(await server.countRows('webhook_events'), 5);
-        }),
-      ));
+      withWebhook({ engine }, undefined, async (server, receiver) => {
+        await becomeLead(server);
+        await askForCode(server, STRANGER);
+        const stranger = (await server.inbox.waitForMail(STRANGER)).parsed;
+        await reportDelivery(server, { messageId: stranger.messageId ?? '', recipient: STRANGER });
+        assert.equal(await server.countRows('suppressions'), 1);
+        const bounce = async () => {
+          const mail = server.inbox.mailsTo(EMAIL).at(-1)?.parsed;
+          await reportDelivery(server, { messageId: mail?.messageId ?? '' });
+        };
+        await bounce();
+        await bounce();
+        server.service.webhooks.wake();
+        await outcomes(server, 3);
+        await server.advance(61);
+        await becomeLead(server);
+        await server.advance(61);
+        await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'bounced']);
+        await desk(server.service, ['suppress', 'add', STRANGER, '--reason', 'bounced']);
+        server.service.webhooks.wake();
+        await outcomes(server, 5);
+        assert.deepEqual(typesOf(receiver.received), [
+          'lead.verified',
+          'lead.read',
+          'lead.bounced',
+          'lead.updated',
+          'lead.bounced',
+        ]);
+        assert.equal(await server.countRows('webhook_events'), 5);
+      }));
   });
 
 const isoNow = (server: ServerUnderTest): string => new Date(server.now()).toISOString();

@@ -15,7 +15,7 @@ import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { withReceiver, type Received } from '#testing/webhook-receiver.ts';
+import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
 
 const DOCUMENT = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'webhooks.md'), 'utf8');
 const EMAIL = 'ada@gmail.com';
@@ -27,8 +27,9 @@ const blocksAfter = (mark: string): string[] =>
   );
 
 /** An event of a lead that has all a lead can have. */
-async function realEvent(test: (received: Received) => Promise<void> | void): Promise<void> {
-  await withReceiver(undefined, async (receiver) => {
+async function sendEvent(): Promise<Received> {
+  const receiver = await startReceiver();
+  try {
     const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes', FREE_MAIL: 'flag' };
     await withServer({ engine: 'sqlite', env }, async (server) => {
       const visitor = createVisitor(server);
@@ -40,9 +41,12 @@ async function realEvent(test: (received: Received) => Promise<void> | void): Pr
       await visitor.post(API.verify, { email: EMAIL, code }, { headers: { prefer: WITH_ARTICLE } });
       await until(() => receiver.received.length > 0);
     });
-    await test(receiver.received[0]!);
-  });
+    return receiver.received[0]!;
+  } finally {
+    await receiver.close();
+  }
 }
+const { event, text } = await sendEvent();
 
 const valueAt = (value: unknown, dotted: string): unknown =>
   dotted
@@ -61,92 +65,85 @@ function shapeOf(value: unknown): unknown {
 }
 
 describe('the guide to webhooks', () => {
-  it('shows an event as it is sent', () =>
-    realEvent(({ event }) => {
-      const [example = ''] = blocksAfter('event');
-      assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
-    }));
+  it('shows an event as it is sent', () => {
+    const [example = ''] = blocksAfter('event');
+    assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
+  });
 
   it('explains each type of event in its table, and no other', () => {
     const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
     assert.deepEqual(explained, LEAD_EVENT_TYPES);
   });
 
-  it('names no field that an event does not have', () =>
-    realEvent(({ event }) => {
-      const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
-        name.replaceAll('__', '.'),
-      );
-      assert.ok(new Set(named).size > 8);
-      for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
-    }));
+  it('names no field that an event does not have', () => {
+    const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
+      name.replaceAll('__', '.'),
+    );
+    assert.ok(new Set(named).size > 8);
+    for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
+  });
 
-  it('gives bodies that are complete when a lead is filled in', () =>
-    realEvent(({ event }) => {
-      const recipes = blocksAfter('recipe').map((recipe) => {
-        const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
-          JSON.stringify(valueAt(event, name)),
-        );
-        assert.doesNotMatch(filled, /\{\{|undefined/);
-        return JSON.parse(filled) as unknown;
-      });
-      const names = { first: 'Ada "Countess"', last: 'Lovelace', company: 'Analytical Engines' };
-      assert.deepEqual(recipes, [
-        {
-          inputs: [
-            {
-              idProperty: 'email',
-              id: EMAIL,
-              properties: {
-                email: EMAIL,
-                firstname: names.first,
-                lastname: names.last,
-                company: names.company,
-              },
+  it('gives bodies that are complete when a lead is filled in', () => {
+    const recipes = blocksAfter('recipe').map((recipe) => {
+      const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
+        JSON.stringify(valueAt(event, name)),
+      );
+      assert.doesNotMatch(filled, /\{\{|undefined/);
+      return JSON.parse(filled) as unknown;
+    });
+    const names = { first: 'Ada "Countess"', last: 'Lovelace', company: 'Analytical Engines' };
+    assert.deepEqual(recipes, [
+      {
+        inputs: [
+          {
+            idProperty: 'email',
+            id: EMAIL,
+            properties: {
+              email: EMAIL,
+              firstname: names.first,
+              lastname: names.last,
+              company: names.company,
             },
-          ],
-        },
-        {
-          FirstName: names.first,
-          LastName: names.last,
-          Company: names.company,
-          Email: EMAIL,
-          LeadSource: 'newsletter',
-        },
-      ]);
-    }));
+          },
+        ],
+      },
+      {
+        FirstName: names.first,
+        LastName: names.last,
+        Company: names.company,
+        Email: EMAIL,
+        LeadSource: 'newsletter',
+      },
+    ]);
+  });
 
-  it('has a receiver that accepts signed events, once, and nothing else', () =>
-    realEvent(async ({ text, event }) => {
-      const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
-      const port = await freePort();
-      const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
-      const source = code.replace(
-        '.listen(8080)',
-        `.listen(${port}, '127.0.0.1', () => console.log('ready'))`,
-      );
-      const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-        cwd: PROJECT_FOLDER,
-        env: { PATH: process.env['PATH'], WEBHOOK_SECRET: secret },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let out = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-      });
-      await until(() => out.includes('ready'));
-      const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
-      const answers: string[] = [];
-      for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
-        const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
-        const delivery = { id: 'one', body: text, now: Date.now() };
-        const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
-        answers.push(answer);
-        sender.close();
-      }
-      child.kill();
-      await once(child, 'exit');
-      assert.deepEqual(answers, ['204', '204', '401']);
-      assert.equal(out, `ready\nlead.verified ${event.data.lead.id}\n`);
-    }));
+  it('has a receiver that accepts signed events, once, and nothing else', async () => {
+    const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
+    const port = await freePort();
+    const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
+    const source = code.replace('.listen(8080)', `.listen(${port}, '127.0.0.1', () => console.log('ready'))`);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+      cwd: PROJECT_FOLDER,
+      env: { PATH: process.env['PATH'], WEBHOOK_SECRET: secret },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    await until(() => out.includes('ready'));
+    const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
+    const answers: string[] = [];
+    for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
+      const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
+      const delivery = { id: 'one', body: text, now: Date.now() };
+      const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
+      answers.push(answer);
+      sender.close();
+    }
+    child.kill();
+    await once(child, 'exit');
+    assert.deepEqual(answers, ['204', '204', '401']);
+    assert.equal(out, `ready\nlead.verified ${event.data.lead.id}\n`);
+  });
 });

@@ -12,7 +12,15 @@ import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { becomeLead, EMAIL, HOUR_SECONDS, outcomes, typesOf, webhooksAt } from '#testing/webhook-leads.ts';
+import {
+  becomeLead,
+  EMAIL,
+  HOUR_SECONDS,
+  outcomes,
+  typesOf,
+  webhooksAt,
+  withWebhook,
+} from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
@@ -58,126 +66,123 @@ for (const engine of ENGINES) {
 
     it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
       let isAway = true;
-      return withReceiver(
+      return withWebhook(
+        { engine },
         (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            const begun = server.now();
-            await becomeLead(server);
-            const waits: number[] = [];
-            for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
-              await outcomes(server, tries);
-              await server.advance(0);
-              const queued = await server.database.db
-                .selectFrom('webhook_events')
-                .select('due_at')
-                .orderBy('position')
-                .execute();
-              const dues = queued.map((row) => row.due_at);
-              const [due = 0] = dues;
-              // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
-              if (tries > 1) assert.deepEqual(dues, [due, due]);
-              waits.push(Math.round((due - server.now()) / 1000));
-              server.setClock(Math.max(due, server.now()));
-              server.service.webhooks.wake();
-            }
+        async (server, receiver) => {
+          const begun = server.now();
+          await becomeLead(server);
+          const waits: number[] = [];
+          for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
+            await outcomes(server, tries);
             await server.advance(0);
-            assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
-            // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
-            assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
-
-            // The next event has its turn; its day is over as well.
-            await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
-            await server.advance(0);
-            const listed = await desk(server.service, ['webhooks', 'list']);
-            assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
-            assert.match(listed.out, /lead\.read +dead/);
-            assert.equal(listed.notes, '0 waiting, 2 dead.');
-            assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
-            assert.match(
-              (await server.metrics.render()).body,
-              /^lead_page_webhook_events\{state="dead"\} 2$/m,
-            );
-
-            isAway = false;
-            const before = receiver.received.length;
-            assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
-            assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
-            const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
-            assert.equal(retried.notes, '2 events are tried again.');
+            const queued = await server.database.db
+              .selectFrom('webhook_events')
+              .select('due_at')
+              .orderBy('position')
+              .execute();
+            const dues = queued.map((row) => row.due_at);
+            const [due = 0] = dues;
+            // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
+            if (tries > 1) assert.deepEqual(dues, [due, due]);
+            waits.push(Math.round((due - server.now()) / 1000));
+            server.setClock(Math.max(due, server.now()));
             server.service.webhooks.wake();
-            await until(() => receiver.received.length === before + 2);
-            assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
-            await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
-            const rest = await desk(server.service, ['webhooks', 'list', '--json']);
-            assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
-          }),
+          }
+          await server.advance(0);
+          assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
+          // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
+          assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
+
+          // The next event has its turn; its day is over as well.
+          await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
+          await server.advance(0);
+          const listed = await desk(server.service, ['webhooks', 'list']);
+          assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
+          assert.match(listed.out, /lead\.read +dead/);
+          assert.equal(listed.notes, '0 waiting, 2 dead.');
+          assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
+          assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
+
+          isAway = false;
+          const before = receiver.received.length;
+          assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
+          assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
+          const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
+          assert.equal(retried.notes, '2 events are tried again.');
+          server.service.webhooks.wake();
+          await until(() => receiver.received.length === before + 2);
+          assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
+          await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
+          const rest = await desk(server.service, ['webhooks', 'list', '--json']);
+          assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
+        },
       );
     });
 
     for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
       it(`that asks for time gets it, no less and no more when the clock is set back by ${back} s`, () => {
         let isAway = true;
-        return withReceiver(
+        return withWebhook(
+          { engine },
           (_, response) =>
             void (
               isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)
             ).end(),
-          (receiver) =>
-            withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-              await becomeLead(server);
-              await outcomes(server, 1);
-              await server.advance(0);
-              const waits = async () => {
-                const rows = await server.database.db
-                  .selectFrom('webhook_events')
-                  .select(['due_at', 'queued_at'])
-                  .where('state', '=', 'queued')
-                  .orderBy('position')
-                  .execute();
-                return rows.map((row) => [row.due_at - server.now(), row.queued_at - server.now()]);
-              };
-              const before = await waits();
-              assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
-              // It waits for the first one, whatever its own time: it may have been queued while that was put off.
-              assert.equal(before.length, 2);
-              server.setClock(server.now() - back * 1000);
-              server.service.webhooks.wake();
-              await until(async () => isDeepStrictEqual(await waits(), before));
-              assert.equal(receiver.received.length, 1);
-              isAway = false;
-              await server.advance(2 * HOUR_SECONDS);
-              server.service.webhooks.wake();
-              await outcomes(server, 3);
-              assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
-            }),
+          async (server, receiver) => {
+            await becomeLead(server);
+            await outcomes(server, 1);
+            await server.advance(0);
+            const waits = async () => {
+              const rows = await server.database.db
+                .selectFrom('webhook_events')
+                .select(['due_at', 'queued_at'])
+                .where('state', '=', 'queued')
+                .orderBy('position')
+                .execute();
+              return rows.map((row) => [row.due_at - server.now(), row.queued_at - server.now()]);
+            };
+            const before = await waits();
+            assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
+            // It waits for the first one, whatever its own time: it may have been queued while that was put off.
+            assert.equal(before.length, 2);
+            server.setClock(server.now() - back * 1000);
+            server.service.webhooks.wake();
+            await until(async () => isDeepStrictEqual(await waits(), before));
+            assert.equal(receiver.received.length, 1);
+            isAway = false;
+            await server.advance(2 * HOUR_SECONDS);
+            server.service.webhooks.wake();
+            await outcomes(server, 3);
+            assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
+          },
         );
       });
 
     it('that takes its time while the clock is set back gets what is queued meanwhile right behind', () => {
       const taken = Promise.withResolvers<void>();
-      return withReceiver(
+      return withWebhook(
+        { engine },
         (_, response) => void taken.promise.then(() => response.writeHead(204).end()),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            const leadId = await becomeLead(server);
-            await until(() => receiver.received.length === 1);
-            server.setClock(server.now() - HOUR_SECONDS * 1000);
-            server.service.webhooks.wake();
-            const inHand = () =>
-              server.database.db
-                .selectFrom('webhook_events')
-                .select(['due_at', 'lease_id'])
-                .orderBy('position')
-                .executeTakeFirstOrThrow();
-            await until(async () => (await inHand()).due_at <= server.now());
-            assert.notEqual((await inHand()).lease_id, null, 'its delivery goes on');
-            const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
-            await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-            taken.resolve();
-            await outcomes(server, 3);
-            assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read', 'lead.unsubscribed']);
-          }),
+        async (server, receiver) => {
+          const leadId = await becomeLead(server);
+          await until(() => receiver.received.length === 1);
+          server.setClock(server.now() - HOUR_SECONDS * 1000);
+          server.service.webhooks.wake();
+          const inHand = () =>
+            server.database.db
+              .selectFrom('webhook_events')
+              .select(['due_at', 'lease_id'])
+              .orderBy('position')
+              .executeTakeFirstOrThrow();
+          await until(async () => (await inHand()).due_at <= server.now());
+          assert.notEqual((await inHand()).lease_id, null, 'its delivery goes on');
+          const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
+          await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+          taken.resolve();
+          await outcomes(server, 3);
+          assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read', 'lead.unsubscribed']);
+        },
       );
     });
 
@@ -205,43 +210,43 @@ for (const engine of ENGINES) {
     });
 
     it('that answers 410 does not get that event again, and gets the next one', () =>
-      withReceiver(
+      withWebhook(
+        { engine },
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            await becomeLead(server);
-            await outcomes(server, 2);
-            assert.deepEqual(
-              server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
-              [
-                ['dead', 'lead.verified', '410'],
-                ['sent', 'lead.read', '204'],
-              ],
-            );
-          }),
+        async (server) => {
+          await becomeLead(server);
+          await outcomes(server, 2);
+          assert.deepEqual(
+            server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
+            [
+              ['dead', 'lead.verified', '410'],
+              ['sent', 'lead.read', '204'],
+            ],
+          );
+        },
       ));
 
     it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
       const database = await freshDatabase(engine);
       const { db } = database;
       const hung = Promise.withResolvers<void>();
-      await withReceiver(
+      await withWebhook(
+        { engine, database },
         () => hung.resolve(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver), database }, async (server) => {
-            await becomeLead(server);
-            await hung.promise;
-            await server.service.close();
-            const row = await db
-              .selectFrom('webhook_events')
-              .selectAll()
-              .orderBy('position')
-              .executeTakeFirstOrThrow();
-            assert.deepEqual(
-              [row.state, row.lease_id, row.answer, row.due_at],
-              ['queued', null, 'stopped', server.now()],
-            );
-          }),
+        async (server) => {
+          await becomeLead(server);
+          await hung.promise;
+          await server.service.close();
+          const row = await db
+            .selectFrom('webhook_events')
+            .selectAll()
+            .orderBy('position')
+            .executeTakeFirstOrThrow();
+          assert.deepEqual(
+            [row.state, row.lease_id, row.answer, row.due_at],
+            ['queued', null, 'stopped', server.now()],
+          );
+        },
       );
     });
   });

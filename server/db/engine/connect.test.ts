@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { freshDatabase } from '#testing/databases.ts';
+import { API } from '#shared/api.ts';
+import { behindPgBouncer, freshDatabase, withDatabase } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
-  const { db, close } = await freshDatabase('sqlite');
-  try {
+it('the error that made SQLite give up a transaction is the one that is thrown', () =>
+  withDatabase('sqlite', async ({ db }) => {
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
       db.transaction().execute(async (tx) => {
@@ -26,17 +28,13 @@ it('the error that made SQLite give up a transaction is the one that is thrown',
       .execute((tx) =>
         tx.insertInto('limit_windows').values({ key: 'x', started_at: 0, ends_at: 1, count: 1 }).execute(),
       );
-  } finally {
-    await close();
-  }
-});
+  }));
 
 const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
   (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
 
-it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', async () => {
-  const { db, close } = await freshDatabase('postgres');
-  try {
+it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', () =>
+  withDatabase('postgres', async ({ db }) => {
     await assert.rejects(
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
@@ -48,7 +46,70 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
       isOutage,
     );
     await sql`select 1`.execute(db);
-  } finally {
-    await close();
-  }
+  }));
+
+it('a release that adds columns beside this one breaks none of its prepared statements', async () => {
+  const database = await freshDatabase('postgres');
+  await withServer({ engine: 'postgres', database }, async (server) => {
+    const flow = async (number: number) => {
+      const email = `visitor-${number}@example.com`;
+      const visitor = createVisitor(server, `198.51.100.${number}`);
+      assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+      const code = codeIn(await server.inbox.waitForMail(email));
+      assert.equal((await visitor.get(API.challenge)).statusCode, 200);
+      assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      assert.equal((await visitor.get(API.article)).statusCode, 200);
+    };
+    for (let number = 1; number <= 5; number += 1) await flow(number);
+    for (const table of ['challenges', 'codes', 'submissions', 'outbox', 'leads', 'limit_windows'] as const)
+      await sql`alter table ${sql.table(table)} add column of_a_later_release text`.execute(database.db);
+    for (let number = 6; number <= 10; number += 1) await flow(number);
+  });
+});
+
+it('prepares statements, except those that ask for all columns', { skip: behindPgBouncer() }, () =>
+  withDatabase('postgres', async (database) => {
+    await database.db.connection().execute(async (db) => {
+      await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
+      await db.selectFrom('leads').selectAll().where('email', '=', 'ada@example.com').execute();
+      const { rows } = await sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(
+        db,
+      );
+      const ofLeads = rows.map(({ statement }) => statement).filter((text) => text.includes('"leads"'));
+      assert.deepEqual(ofLeads, ['select "id" from "leads" where "email" = $1']);
+    });
+  }),
+);
+
+const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
+
+describe('an outage of the database', () => {
+  it('is not confused with a mistake of ours', () => {
+    const outages = [
+      failure('terminating connection due to administrator command', { code: '57P01' }),
+      failure('the database system is starting up', { code: '57P03' }),
+      failure('sorry, too many clients already', { code: '53300' }),
+      failure('deadlock detected', { code: '40P01' }),
+      failure('canceling statement due to conflict with recovery', { code: '40001' }),
+      failure('server conn crashed?', { code: '08P01' }),
+      failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
+      failure('Connection terminated unexpectedly'),
+      failure('timeout exceeded when trying to connect'),
+      failure('timeout expired'),
+      failure('database is locked', { code: 'ERR_SQLITE_ERROR', errcode: 5 }),
+      failure('database or disk is full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+      failure('attempt to write a readonly database', { code: 'ERR_SQLITE_ERROR', errcode: 1032 }),
+      failure('disk I/O error', { code: 'ERR_SQLITE_ERROR', errcode: 778 }),
+      new AggregateError([failure('connect ECONNREFUSED ::1:5432', { code: 'ECONNREFUSED' })]),
+    ];
+    for (const error of outages) assert.equal(isOutage(error), true, error.message);
+    const mistakes = [
+      failure('relation "lead" does not exist', { code: '42P01' }),
+      failure('UNIQUE constraint failed: leads.email', { code: 'ERR_SQLITE_ERROR', errcode: 2067 }),
+      failure('x is not a function'),
+      'text',
+      null,
+    ];
+    for (const error of mistakes) assert.equal(isOutage(error), false, String(error));
+  });
 });

@@ -3,12 +3,11 @@ import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 
 for (const engine of ENGINES)
-  it(`on ${engine} slices hold each row of a range once, from its beginning and from its end`, async () => {
-    const database = await freshDatabase(engine);
-    try {
+  it(`on ${engine} slices hold each row of a range once, from its beginning and from its end`, () =>
+    withDatabase(engine, async (database) => {
       const { db } = database;
       const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       const lead = { name: '', company: '', answers: null, attribution: '{}', flags: '' };
@@ -29,10 +28,7 @@ for (const engine of ENGINES)
       assert.deepEqual(await slices(2, true, 'c'), ['fg', 'de']);
       assert.deepEqual(await slices(2, true, 'g'), []);
       assert.deepEqual(await slices(2, true, '', 'a'), []);
-    } finally {
-      await database.close();
-    }
-  });
+    }));
 
 /** Reads pages of one number each, up to a last one. */
 function createPages(last: number) {

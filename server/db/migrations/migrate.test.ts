@@ -38,7 +38,7 @@ for (const engine of ENGINES) {
           ? { engine, file: path.join(folder, 'leads.db') }
           : { engine, url: await createPostgresDatabase() };
       try {
-        await Promise.all(Array.from({ length: 5 }, () => migrateInOwnProcess(config)));
+        await Promise.all(Array.from({ length: 3 }, () => migrateInOwnProcess(config)));
         const database = openDatabase(config, () => {});
         await migrate(database);
         const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);

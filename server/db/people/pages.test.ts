@@ -4,14 +4,13 @@ import { it } from 'node:test';
 
 import { lookForPeople, leadPages } from '#server/db/people/pages.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 
 for (const engine of ENGINES)
-  it(`a person is found by the address or a part of it, however it is written, on ${engine}`, async () => {
-    const { db, close } = await freshDatabase(engine);
-    try {
+  it(`a person is found by the address or a part of it, however it is written, on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
       const email = 'ada@xn--bcher-kva.example';
       const times = { first_verified_at: NOW, last_verified_at: NOW };
       const ada = {
@@ -50,10 +49,7 @@ for (const engine of ENGINES)
         const listed = await Array.fromAsync(leadPages(db, 'verified', { search }));
         assert.deepEqual([search, ...listed.flat().map(({ id }) => id)], [search, '01']);
       }
-    } finally {
-      await close();
-    }
-  });
+    }));
 
 it('each page is found by one bound a side: SQLite seeks by the first of two, and walks through all rows up to the second', async () => {
   const statements: string[] = [];

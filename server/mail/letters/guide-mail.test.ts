@@ -17,7 +17,7 @@ import { readInstance } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -110,9 +110,8 @@ for (const engine of ENGINES) {
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('lets codes that are asked for after it go first', async () => {
-      const database = await freshDatabase(engine);
-      try {
+    it('lets codes that are asked for after it go first', () =>
+      withDatabase(engine, async (database) => {
         const { db } = database;
         const id = (at: number) => uuid({ msecs: at });
         const [asked, later] = [1_000_000, 1_300_000];
@@ -125,10 +124,7 @@ for (const engine of ENGINES) {
         for (let turn = 0; turn < 2; turn += 1)
           kinds.push(...(await leaseDueMail(database, lease)).map(({ kind }) => kind));
         assert.deepEqual(kinds, ['code', 'guide']);
-      } finally {
-        await database.close();
-      }
-    });
+      }));
 
     it('is not sent to a lead who unsubscribed while it waited; a code that a visitor asks for is', () => {
       let mails = 0;

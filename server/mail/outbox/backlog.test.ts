@@ -8,7 +8,7 @@ import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { createMailBacklog } from '#server/mail/outbox/backlog.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -449,9 +449,8 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a form is judged in as many steps after a thousand others whose mail was sent as before them', async () => {
-  const database = await freshDatabase('sqlite');
-  try {
+it('a form is judged in as many steps after a thousand others whose mail was sent as before them', () =>
+  withDatabase('sqlite', async (database) => {
     const { db } = database;
     const backlog = createMailBacklog(600);
     const now = 1_800_000_000_000;
@@ -476,7 +475,4 @@ it('a form is judged in as many steps after a thousand others whose mail was sen
       backlog.left({ network: lane.network, recipient_domain: lane.domain });
     }
     assert.equal(await countSteps(), before);
-  } finally {
-    await database.close();
-  }
-});
+  }));

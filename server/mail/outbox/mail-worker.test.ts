@@ -21,6 +21,21 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
     ({ attempts }) => attempts,
   );
 
+/** Somebody of another network, at another domain, asks for a code. */
+const askFrom = (server: ServerUnderTest, count: number) =>
+  createVisitor(server, `198.51.100.${count}`).post(
+    '/api/leads',
+    filledForm({ email: `ada@${count}.example` }),
+  );
+
+/** Mails until the mail server is known to be quick. */
+async function knowQuick(server: ServerUnderTest): Promise<void> {
+  for (let count = 1; count <= 30; count += 1) {
+    await askFrom(server, count);
+    await server.inbox.waitForMail(`ada@${count}.example`);
+  }
+}
+
 /** A mail server that replies to the message with any bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
@@ -236,10 +251,7 @@ for (const engine of ENGINES) {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
-          for (let count = 1; count <= 10; count += 1) {
-            const visitor = createVisitor(server, `198.51.100.${count}`);
-            await visitor.post('/api/leads', filledForm({ email: `ada@${count}.example` }));
-          }
+          for (let count = 1; count <= 10; count += 1) await askFrom(server, count);
           await until(async () => (await attemptsOf(server)).filter((attempts) => attempts > 0).length >= 5);
           assert.deepEqual((await attemptsOf(server)).toSorted(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
         } finally {
@@ -254,19 +266,10 @@ for (const engine of ENGINES) {
       let silent = false;
       const onMessage = () => (silent ? gate.opened : null);
       await withServer({ engine, inbox: { onMessage } }, async (server) => {
-        const ask = (count: number) =>
-          createVisitor(server, `198.51.100.${count}`).post(
-            '/api/leads',
-            filledForm({ email: `ada@${count}.example` }),
-          );
-        // Now it is known to be quick.
-        for (let count = 1; count <= 30; count += 1) {
-          await ask(count);
-          await server.inbox.waitForMail(`ada@${count}.example`);
-        }
+        await knowQuick(server);
         silent = true;
         try {
-          await Promise.all(Array.from({ length: 10 }, (_, index) => ask(101 + index)));
+          await Promise.all(Array.from({ length: 10 }, (_, index) => askFrom(server, 101 + index)));
           // More than its five connections: at first all ten are in its hand.
           await until(
             async () => (await attemptsOf(server)).filter((attempts) => attempts === 0).length === 5,
@@ -284,20 +287,11 @@ for (const engine of ENGINES) {
       let silent = false;
       const inbox = { onMessage: () => (silent ? gate.opened : null) };
       await withServer({ engine, inbox }, async (server) => {
-        const ask = (count: number) =>
-          createVisitor(server, `198.51.100.${count}`).post(
-            '/api/leads',
-            filledForm({ email: `ada@${count}.example` }),
-          );
-        // Now it is known to be quick.
-        for (let count = 1; count <= 30; count += 1) {
-          await ask(count);
-          await server.inbox.waitForMail(`ada@${count}.example`);
-        }
+        await knowQuick(server);
         silent = true;
         let taken: readonly OutboxRow[] = [];
         try {
-          await Promise.all(Array.from({ length: 10 }, (_, index) => ask(101 + index)));
+          await Promise.all(Array.from({ length: 10 }, (_, index) => askFrom(server, 101 + index)));
           const now = server.now() + 60_000;
           server.setClock(now);
           const other = { leaseId: 'another process', most: 100, leaseMs: 600_000, now };
@@ -312,7 +306,7 @@ for (const engine of ENGINES) {
           gate.open();
         }
         await until(() => server.mailEvents.length === 35);
-        await ask(200);
+        await askFrom(server, 200);
         await server.inbox.waitForMail('ada@200.example');
         const sentTwice = taken.filter(({ recipient }) => server.inbox.mailsTo(recipient).length > 0);
         assert.equal(sentTwice.length, 5, 'those that were under way');

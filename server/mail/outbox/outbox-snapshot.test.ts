@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
+import type { Db } from '#server/db/engine/connect.ts';
 import { takeOutboxSnapshot } from '#server/mail/outbox/outbox-snapshot.ts';
-import { ENGINES } from '#testing/databases.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
 
 type Past = {
   /** Mail that has waited for some seconds, each from another network. */
@@ -16,9 +16,8 @@ type Past = {
 };
 
 /** The pace for a mail that all those have before it. */
-async function paceAfter(server: ServerUnderTest, { waiting, sent }: Past): Promise<number> {
-  const now = server.now();
-  const { db } = server.database;
+async function paceAfter(db: Db, { waiting, sent }: Past): Promise<number> {
+  const now = Date.UTC(2026, 10, 20, 12);
   const row = (network: string, queuedAt: number) => ({
     id: uuid({ msecs: queuedAt }),
     kind: 'code',
@@ -87,8 +86,6 @@ const CASES: readonly (readonly [title: string, past: Past, pace: number])[] = [
 for (const engine of ENGINES) {
   describe(`the pace of the outbox on ${engine}`, () => {
     for (const [title, past, pace] of CASES)
-      it(title, () =>
-        withServer({ engine }, async (server) => assert.equal(await paceAfter(server, past), pace)),
-      );
+      it(title, () => withDatabase(engine, async ({ db }) => assert.equal(await paceAfter(db, past), pace)));
   });
 }

@@ -21,14 +21,13 @@ import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES, freshDatabase } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 import {
   createVisitor,
   withServer,
   type ServerOptions,
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
-import { startSite } from '#testing/start-site.ts';
 
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -286,9 +285,8 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('keeps its counts when they cannot be written, and writes them the next time', async () => {
-      const database = await freshDatabase(engine);
-      try {
+    it('keeps its counts when they cannot be written, and writes them the next time', () =>
+      withDatabase(engine, async (database) => {
         const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
         const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
         await sql`alter table funnel_counts rename to away`.execute(database.db);
@@ -301,14 +299,10 @@ for (const engine of ENGINES) {
         await funnel.write();
         await funnel.write();
         assert.deepEqual(await counted(database), ['0 seen direct 3']);
-      } finally {
-        await database.close();
-      }
-    });
+      }));
 
-    it('forgets days that are older than two years', async () => {
-      const database = await freshDatabase(engine);
-      try {
+    it('forgets days that are older than two years', () =>
+      withDatabase(engine, async (database) => {
         const days = [20_000, 20_001, 20_700];
         await addFunnelCounts(
           database,
@@ -333,39 +327,13 @@ for (const engine of ENGINES) {
         })();
         assert.deepEqual(reported, [{ funnel_counts: 3 }]);
         assert.equal((await counted(database)).length, 10);
-      } finally {
-        await database.close();
-      }
-    });
-
-    it('writes its counts when the server is stopped', async () => {
-      const site = await startSite({ engine });
-      const config: Config['database'] =
-        engine === 'sqlite'
-          ? { engine, file: path.join(site.folder, 'data', 'leads.db') }
-          : { engine, url: site.databaseUrl };
-      try {
-        const response = await fetch(`${site.url}/?utm_source=late`, { headers: { 'user-agent': BROWSER } });
-        await response.arrayBuffer();
-        assert.equal(await site.stop('SIGINT'), 0);
-        const database = openDatabase(config, () => {});
-        try {
-          assert.match((await counted(database)).join(), /^\d+ seen late 1$/);
-        } finally {
-          await database.close();
-        }
-        assert.doesNotMatch(site.output(), /late|Chrome/);
-      } finally {
-        await site.close();
-      }
-    });
+      }));
   });
 }
 
 describe('views that wait to be counted', () => {
-  it('take a bounded part of memory, however long a stranger makes each header', async () => {
-    const database = await freshDatabase('sqlite');
-    try {
+  it('take a bounded part of memory, however long a stranger makes each header', () =>
+    withDatabase('sqlite', async (database) => {
       const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
       collectGarbage();
       const before = process.memoryUsage().heapUsed;
@@ -378,10 +346,7 @@ describe('views that wait to be counted', () => {
       collectGarbage();
       const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
       assert.ok(megabytes < 15, `${megabytes} MB`);
-    } finally {
-      await database.close();
-    }
-  });
+    }));
 });
 
 describe('what browsers tell', () => {

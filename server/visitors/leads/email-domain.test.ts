@@ -1,6 +1,10 @@
+// The domains of addresses: policies on free and disposable ones, and domains with letters beyond ASCII, which are kept as typed, known
+// by one form, and mailed in ASCII (RFC 5890).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { createProofEraser } from '#server/consent/chain.ts';
+import { erasePersonalData, listPersonalData } from '#server/db/across/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -54,6 +58,90 @@ for (const engine of ENGINES) {
           (await createVisitor(server).post(API.leads, filledForm({ email: WORK }))).statusCode,
           202,
         );
+      }));
+  });
+}
+
+const TYPED = 'Info@MÜNCHEN.de';
+const MAILED = 'Info@xn--mnchen-3ya.de';
+/** How the tests' mail server calls it. */
+const RECEIVED = 'info@münchen.de';
+const NORMAL = 'info@xn--mnchen-3ya.de';
+
+for (const engine of ENGINES) {
+  describe(`an address at an international domain on ${engine}`, () => {
+    it('is stored and shown as typed, mailed in ASCII, and verified in either form', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const asked = await visitor.post(API.leads, filledForm({ email: ` ${TYPED} ` }));
+        assert.equal(asked.statusCode, 202, asked.body);
+        const mail = await server.inbox.waitForMail(RECEIVED);
+        assert.deepEqual(server.inbox.recipientCommands, [`RCPT TO:<${MAILED}>`]);
+        const head = mail.raw.slice(0, mail.raw.indexOf('\r\n\r\n'));
+        assert.match(head, /^To: Info@xn--mnchen-3ya\.de\r$/m);
+        // oxlint-disable-next-line no-control-regex -- that nothing else is in it
+        assert.match(head, /^[\x00-\x7F]*$/);
+
+        // A reload of the code screen.
+        assert.equal((await visitor.get(API.challenge)).json<{ email: string }>().email, TYPED);
+        const verified = await visitor.post(API.verify, {
+          email: 'info@xn--mnchen-3ya.DE',
+          code: codeIn(mail),
+        });
+        assert.equal(verified.statusCode, 200, verified.body);
+        const submission = await server.database.db
+          .selectFrom('submissions')
+          .selectAll()
+          .executeTakeFirstOrThrow();
+        assert.equal(submission.email_typed, TYPED);
+        assert.equal(submission.email, NORMAL);
+        const lead = await server.database.db.selectFrom('leads').selectAll().executeTakeFirstOrThrow();
+        assert.equal(lead.email, NORMAL);
+        assert.doesNotMatch(server.logLines.join('\n'), /nchen/i);
+      }));
+
+    it('is one address in all its forms: for limits, codes, lanes, export and erasure', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2', RESEND_SECONDS: '0' } }, async (server) => {
+        const { db } = server.database;
+        const ask = (email: string, number: number) =>
+          createVisitor(server, `198.51.100.${number}`).post(API.leads, filledForm({ email }));
+        assert.equal((await ask(TYPED, 1)).statusCode, 202);
+        assert.equal((await ask('info@xn--mnchen-3ya.de', 2)).statusCode, 202);
+        const third = await ask('info@mu\u0308nchen.de', 3);
+        assert.equal(third.statusCode, 429);
+        assert.equal(third.headers['x-error-code'], 'too-many-codes');
+        await server.inbox.waitForMail(RECEIVED, 2);
+        const lanes = await db.selectFrom('outbox').select('recipient_domain').distinct().execute();
+        assert.deepEqual(
+          lanes.map(({ recipient_domain: domain }) => domain),
+          ['xn--mnchen-3ya.de'],
+        );
+
+        await server.advance(0);
+        const known = await listPersonalData(db, 'info@münchen.de');
+        assert.equal(known.submissions.length, 2);
+        assert.equal(known.outbox.length, 2);
+        assert.equal(known.codes.length, 2);
+        const erased = await server.database.db.transaction().execute((tx) =>
+          erasePersonalData(tx, server.database.engine, {
+            email: 'INFO@münchen.DE',
+            pseudonyms: ['nobody'],
+            eraseProofs: createProofEraser(server.service, server.now()),
+            now: server.now(),
+          }),
+        );
+        assert.equal(erased.submissions, 2);
+        assert.equal(erased.outbox, 2);
+        assert.equal(await server.countRows('outbox'), 0);
+      }));
+
+    it('meets the policies on domains in its normal form', () =>
+      withServer({ engine, env: { DISPOSABLE_MAIL: 'block' } }, async (server) => {
+        const response = await createVisitor(server).post(
+          API.leads,
+          filledForm({ email: 'someone@ｍａｉｌｉｎａｔｏｒ.com' }),
+        );
+        assert.equal(response.headers['x-error-code'], 'email-domain-refused');
       }));
   });
 }

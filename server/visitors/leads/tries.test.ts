@@ -6,7 +6,7 @@ import { prolongCode } from '#server/db/tables/codes.ts';
 import { type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { EMAIL, ask, enter, enterWrong, newestCode, wrongFor } from '#testing/lead-calls.ts';
+import { EMAIL, ask, enter, enterWrong, newestCode, referenceOf, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
 /** How many of the codes are said to have been entered. */
@@ -53,17 +53,11 @@ for (const engine of ENGINES) {
 
         const asked = await ask(visitor);
         assert.equal(asked.statusCode, 202);
-        assert.equal(asked.json<{ resendSeconds: number }>().resendSeconds, 60);
-        assert.notEqual(
-          asked.json<{ challengeId: string }>().challengeId,
-          first.json<{ challengeId: string }>().challengeId,
-        );
+        assert.equal(asked.json<CodeRequested>().resendSeconds, 60);
+        assert.notEqual(asked.json<CodeRequested>().challengeId, first.json<CodeRequested>().challengeId);
         const third = await newestCode(server, 3);
         const again = await ask(visitor);
-        assert.equal(
-          again.json<{ reference: string }>().reference,
-          asked.json<{ reference: string }>().reference,
-        );
+        assert.equal(referenceOf(again), referenceOf(asked));
         assert.equal((await enter(visitor, second)).statusCode, 400, 'the old codes are dead');
         await enterWrong(visitor, third, 3);
         assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has its own tries');
@@ -293,7 +287,7 @@ for (const engine of ENGINES) {
         await ask(visitor);
         const email = 'grace@example.com';
         const asked = await ask(visitor, { email });
-        const { challengeId } = asked.json<{ challengeId: string }>();
+        const { challengeId } = asked.json<CodeRequested>();
         assert.equal((await enter(visitor, await newestCode(server))).statusCode, 200);
         const code = await newestCode(server, 1, email);
         const stranger = createVisitor(server, '198.51.100.1');
