@@ -1,0 +1,44 @@
+// What axe finds on a page, in both themes.
+import type { Page } from '@playwright/test';
+import axe from 'axe-core';
+
+import { expect } from './fixtures.ts';
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** Of all rules, those whose answer depends on the theme. */
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+type WithAxe = { readonly axe: typeof axe };
+
+/** Reading its source takes axe longer than looking, so a page reads it once. */
+async function ensureAxe(page: Page): Promise<void> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+}
+
+async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
+  const found = await page.evaluate(
+    (rules) =>
+      (window as unknown as WithAxe).axe.run(document, { runOnly: rules, resultTypes: ['violations'] }),
+    runOnly,
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+/** Shows a theme as its switch does, and keeps nothing. */
+const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
+  page.evaluate((name) => {
+    const { classList } = document.documentElement;
+    classList.toggle('dark', name === 'dark');
+    classList.toggle('light', name === 'light');
+  }, theme);
+
+/** Expects that a page in the light theme passes, and that it does in the dark one. @param state how a failure names it */
+export async function expectNoViolations(page: Page, state: string): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await ensureAxe(page);
+  expect(await violations(page, { type: 'tag', values: TAGS }), state).toEqual([]);
+  await showTheme(page, 'dark');
+  const inDark = await violations(page, { type: 'rule', values: RULES_OF_COLOURS });
+  expect(inDark, `${state}, in the dark theme`).toEqual([]);
+  await showTheme(page, 'light');
+}
