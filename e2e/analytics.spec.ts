@@ -107,7 +107,7 @@ const test = base.extend<object, { readonly counter: VisitCounter }>({
   launchOptions: [
     async ({ counter, launchOptions }, use) =>
       use({ ...launchOptions, args: [...(launchOptions.args ?? []), counter.resolverRule] }),
-    { scope: 'worker', option: true },
+    { scope: 'worker' },
   ],
 });
 

@@ -15,7 +15,20 @@ async function ensureAxe(page: Page): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
 }
 
+/** A movement that takes longer, such as that of a toast, changes no colour. */
+const LONGEST_MS = 1_000;
+
+/** Colours on their way from one to another are none that anyone reads. */
+const colourAtRest = (page: Page): Promise<unknown> =>
+  page.evaluate((longest) => {
+    const passing = document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) <= longest);
+    return Promise.allSettled(passing.map(({ finished }) => finished)).then(() => null);
+  }, LONGEST_MS);
+
 async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
+  await colourAtRest(page);
   const found = await page.evaluate(
     (rules) =>
       (window as unknown as WithAxe).axe.run(document, { runOnly: rules, resultTypes: ['violations'] }),
