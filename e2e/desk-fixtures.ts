@@ -136,10 +136,15 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
     inbox: { onRecipient },
   });
   const madeOn = new Date().toISOString().slice(0, 10);
-  for (const person of lost) await becomeLead(site, person, false);
-  for (const person of leads) await becomeLead(site, person);
-  // The desk's process starts with the page's.
-  await until(() => isThere(url), READY_WITHIN_MS);
+  try {
+    for (const person of lost) await becomeLead(site, person, false);
+    for (const person of leads) await becomeLead(site, person);
+    // The desk's process starts with the page's.
+    await until(() => isThere(url), READY_WITHIN_MS);
+  } catch (error) {
+    await site.close();
+    throw error;
+  }
   const read = new Map<string, number>();
   const newestCode = async (email: string) => {
     const count = (read.get(email) ?? 0) + 1;

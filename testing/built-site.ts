@@ -49,9 +49,10 @@ export function ensureBuilt(campaign: string, publicUrl?: string): void {
 
 /** The same for several, two at a time. */
 export async function ensureAllBuilt(sites: readonly SiteToBuild[]): Promise<void> {
-  const waiting = sites.filter((site) => !isBuilt(site));
+  const waiting = [...sites];
   const buildNext = async (): Promise<void> => {
     for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
+      if (isBuilt(site)) continue;
       const [exitCode] = await once(spawn(process.execPath, [BUILD], buildOptions(site)), 'exit');
       requireBuilt(exitCode as number | null);
     }
