@@ -302,7 +302,8 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       await use(site);
       await site.close();
     },
-    { scope: 'worker' },
+    // A busy machine takes its time to start it.
+    { scope: 'worker', timeout: 90_000 },
   ],
   baseURL: async ({ site }, use) => use(site.url),
   machineFace: [false, { option: true }],

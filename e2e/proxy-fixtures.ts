@@ -69,6 +69,6 @@ export const testBehind = (name: ProxyName, { path = '', env, ...options }: Behi
         await proxy.close();
         await site.close();
       },
-      { scope: 'worker' },
+      { scope: 'worker', timeout: 90_000 },
     ],
   });

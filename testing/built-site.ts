@@ -53,8 +53,9 @@ export async function ensureAllBuilt(sites: readonly SiteToBuild[]): Promise<voi
   const buildNext = async (): Promise<void> => {
     for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
       if (isBuilt(site)) continue;
-      const [exitCode] = await once(spawn(process.execPath, [BUILD], buildOptions(site)), 'exit');
-      requireBuilt(exitCode as number | null);
+      const build = spawn(process.execPath, [BUILD], buildOptions(site));
+      const [exitCode] = (await once(build, 'exit')) as [number | null];
+      requireBuilt(exitCode);
     }
   };
   await Promise.all([buildNext(), buildNext()]);
