@@ -124,7 +124,7 @@ async function visit(browser: Browser, go: (context: BrowserContext) => Promise<
 }
 
 // One after the other: they share a counter. Each has several visits.
-test.describe.configure({ mode: 'default', timeout: 90_000 });
+test.describe.configure({ mode: 'default', timeout: 180_000 });
 
 for (const [name, tool] of Object.entries(TOOLS)) {
   test(`${name} receives four steps, after the page, and nothing about the person`, async ({

@@ -10,16 +10,25 @@ const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 type WithAxe = { readonly axe: typeof axe };
 
-/** Reading its source takes axe longer than looking, so a page reads it once. */
+/**
+ * Reading its source takes axe longer than looking, so a page reads it once. From then on its colours change at once: on their way from
+ * one theme to the other they are none that anyone reads.
+ */
 async function ensureAxe(page: Page): Promise<void> {
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
+  if (await page.evaluate(() => 'axe' in window)) return;
+  await page.evaluate(axe.source);
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('*, ::before, ::after { transition: none !important; }');
+    document.adoptedStyleSheets.push(sheet);
+  });
 }
 
 /** A movement that takes longer, such as that of a toast, changes no colour. */
 const LONGEST_MS = 1_000;
 
-/** Colours on their way from one to another are none that anyone reads. */
-const colourAtRest = (page: Page): Promise<unknown> =>
+/** Waits for what still fades in. */
+const atRest = (page: Page): Promise<unknown> =>
   page.evaluate((longest) => {
     const passing = document
       .getAnimations()
@@ -28,7 +37,7 @@ const colourAtRest = (page: Page): Promise<unknown> =>
   }, LONGEST_MS);
 
 async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
-  await colourAtRest(page);
+  await atRest(page);
   const found = await page.evaluate(
     (rules) =>
       (window as unknown as WithAxe).axe.run(document, { runOnly: rules, resultTypes: ['violations'] }),
