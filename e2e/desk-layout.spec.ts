@@ -46,7 +46,8 @@ test('no page of the desk scrolls sideways at 375 px @layout', async ({ page, op
   for (const [path, act] of PAGES) {
     await open(path);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ })).toHaveCount(0);
+    const busy = page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ });
+    await expect(busy).toHaveCount(0, { timeout: 20_000 });
     await act?.(page);
     expect(await overflow(page), path).toBe(0);
   }
