@@ -60,7 +60,7 @@ export const LEADS = [
 ] as const satisfies readonly Person[];
 
 /** To the questions that testing/own-fields asks. */
-export const OWN_ANSWERS = { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] } as const;
+const OWN_ANSWERS = { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] } as const;
 
 /** Where tests change something: the lead who stays as it is. */
 export const KEPT_LEAD = {

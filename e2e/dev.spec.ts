@@ -124,6 +124,7 @@ test.describe('a development server that is used', () => {
   let dev: Dev;
   let mailed: number;
   test.beforeAll(async ({ site }) => {
+    test.setTimeout(2 * READY_WITHIN_MS);
     mailed = site.inbox.mails.length;
     dev = await startDev({ env: siteSettings('file:./data/leads.db', site.inbox) });
   });
