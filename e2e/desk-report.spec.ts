@@ -7,7 +7,8 @@ import { expect, test } from './desk-fixtures.ts';
 test('the report is drawn, limited to a source, and downloaded as it stands', async ({ page, open }) => {
   test.slow();
   await open('/report');
-  await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible();
+  // The first report of a process brings the program that draws it.
+  await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole('main').getByRole('term').first()).toHaveText('New leads');
   await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('3');
   const bySource = page.getByRole('region', { name: 'By source', exact: true });
