@@ -171,7 +171,8 @@ test.describe('a development server that is used', () => {
     expectedComplaints,
   }) => {
     expectedComplaints.push(/\[vite\]|500|WebSocket/);
-    const { url, output, campaign } = dev;
+    await using own = await startDev();
+    const { url, output, campaign } = own;
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox?mail=sample-code`);
     await page.goto(url);
@@ -212,6 +213,9 @@ test.describe('a development server that is used', () => {
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
+    // Before the server ends that they ask for what is new.
+    await inbox.close();
+    await page.close();
   });
 
   test('a form that is on its way while words are saved is answered, and its mail comes', async ({
