@@ -1,28 +1,23 @@
 // The operator's visit counter, in a real browser against a second host: what it receives and when, what it never receives, and that
 // the page works whatever its script does. The scripts here do what the documents of each tool say theirs do; each would count by
 // itself, and keep something, unless the page asks it not to.
-import { appendFileSync } from 'node:fs';
-import path from 'node:path';
-
 import type { Browser, BrowserContext } from '@playwright/test';
 
-import { withOwnCampaign } from '#testing/own-campaign-site.ts';
-import type { Site } from '#testing/start-site.ts';
-import { startVisitCounter, type VisitCounter } from '#testing/visit-counter.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
-
-const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
+import { matomoCampaign, plausibleCampaign, umamiCampaign } from '#testing/other-campaigns.ts';
+import { startSite } from '#testing/start-site.ts';
+import { COUNTER_ORIGIN, startVisitCounter, UMAMI_SITE, type VisitCounter } from '#testing/visit-counter.ts';
+import { createVisitor, expect, test as base } from './fixtures.ts';
 
 type Tool = {
-  readonly words: (origin: string) => string;
+  readonly campaign: () => string;
   readonly script: string;
   /** What one request says: the step, and the page's address as the counter receives it. */
   readonly read: (body: string) => { readonly step: string; readonly address: string };
 };
 
-const TOOLS: Readonly<Record<string, Tool>> = {
+const TOOLS = {
   plausible: {
-    words: (origin) => `  script: ${origin}/js/pa-abc_123.js`,
+    campaign: plausibleCampaign,
     script: `{
       const { origin } = new URL(document.currentScript.src);
       const { o: options, q: waiting = [] } = window.plausible;
@@ -40,7 +35,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     },
   },
   umami: {
-    words: (origin) => `  script: ${origin}/script.js\n  site: ${UMAMI_SITE}`,
+    campaign: umamiCampaign,
     script: `{
       const of = (name) => document.currentScript.getAttribute('data-' + name);
       const [host, website] = [of('host-url'), of('website-id')];
@@ -65,7 +60,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     },
   },
   matomo: {
-    words: (origin) => `  script: ${origin}/matomo.js\n  site: '7'`,
+    campaign: matomoCampaign,
     script: `{
       const set = { method: 'GET', url: location.href, cookies: true };
       const send = (request) => {
@@ -95,27 +90,26 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       return { step: sent.get('e_a') ?? 'pageview', address: sent.get('url') ?? '' };
     },
   },
-};
+} satisfies Readonly<Record<string, Tool>>;
 
 const STEPS = ['pageview', 'Form opened', 'Asked for a code', 'Entered it'];
 
-/** Runs a test on a site whose campaign has a counter. */
-async function withCounter(
-  tool: string,
-  check: (site: Site, counter: VisitCounter) => Promise<void>,
-): Promise<void> {
-  const counter = await startVisitCounter();
-  counter.serve(TOOLS[tool]?.script ?? null);
-  const words = TOOLS[tool]?.words(counter.origin) ?? '';
-  try {
-    await withOwnCampaign(
-      (folder) => appendFileSync(path.join(folder, 'site.yaml'), `\nanalytics:\n  tool: ${tool}\n${words}\n`),
-      (site) => check(site, counter),
-    );
-  } finally {
-    await counter.close();
-  }
-}
+const test = base.extend<object, { readonly counter: VisitCounter }>({
+  counter: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+    async ({}, use) => {
+      const counter = await startVisitCounter();
+      await use(counter);
+      await counter.close();
+    },
+    { scope: 'worker' },
+  ],
+  launchOptions: [
+    async ({ counter, launchOptions }, use) =>
+      use({ ...launchOptions, args: [...(launchOptions.args ?? []), counter.resolverRule] }),
+    { scope: 'worker' },
+  ],
+});
 
 /** Runs a visit in a fresh browser, which accepts the counter's certificate. */
 async function visit(browser: Browser, go: (context: BrowserContext) => Promise<void>): Promise<void> {
@@ -129,136 +123,137 @@ async function visit(browser: Browser, go: (context: BrowserContext) => Promise<
   }
 }
 
-// A build, and a visit or several.
-test.setTimeout(180_000);
+// One after the other: they share a counter. Each has several visits.
+test.describe.configure({ mode: 'default', timeout: 180_000 });
 
 for (const [name, tool] of Object.entries(TOOLS)) {
-  test(`${name} receives four steps, after the page, and nothing about the person`, async ({ browser }) => {
-    await withCounter(name, async (site, counter) => {
-      await visit(browser, async (context) => {
-        const complaints: string[] = [];
-        context.on('console', (line) => void (line.type() === 'error' && complaints.push(line.text())));
-        context.on('weberror', (error) => complaints.push(error.error().message));
-        const page = await context.newPage();
-        const visitor = createVisitor(page, site);
-        const answer = await page.goto(
-          `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
-        );
-        // Without a touch: the landing page alone counts as seen.
-        await expect.poll(() => counter.sent.length).toBe(1);
-        const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
-        expect(
-          policy.filter((line) => line.includes(counter.origin)).map((line) => line.split(' ')[0]),
-        ).toEqual(['script-src', 'connect-src']);
-        // The 404 page asks no counter, and may ask none.
-        const missing = await page.request.get(`${site.url}/nothing/here`);
-        expect(missing.headers()['content-security-policy']).not.toContain(counter.origin);
-        const order = await page.evaluate((origin) => {
-          const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-          return {
-            painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity,
-            fonts: resources.filter((one) => one.name.endsWith('.woff2')).map((one) => one.responseEnd),
-            counter: resources.find((one) => one.name.startsWith(origin))?.startTime ?? -1,
-          };
-        }, counter.origin);
-        expect(order.fonts).toHaveLength(2);
-        expect(order.counter).toBeGreaterThan(Math.max(order.painted, ...order.fonts));
+  test(`${name} receives four steps, after the page, and nothing about the person`, async ({
+    browser,
+    counter,
+  }) => {
+    await using site = await startSite({ campaign: tool.campaign() });
+    counter.serve(tool.script);
+    await visit(browser, async (context) => {
+      const complaints: string[] = [];
+      context.on('console', (line) => void (line.type() === 'error' && complaints.push(line.text())));
+      context.on('weberror', (error) => complaints.push(error.error().message));
+      const page = await context.newPage();
+      const visitor = createVisitor(page, site);
+      const answer = await page.goto(
+        `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
+      );
+      // Without a touch: the landing page alone counts as seen.
+      await expect.poll(() => counter.sent.length).toBe(1);
+      const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
+      expect(
+        policy.filter((line) => line.includes(COUNTER_ORIGIN)).map((line) => line.split(' ')[0]),
+      ).toEqual(['script-src', 'connect-src']);
+      // The 404 page asks no counter, and may ask none.
+      const missing = await page.request.get(`${site.url}/nothing/here`);
+      expect(missing.headers()['content-security-policy']).not.toContain(COUNTER_ORIGIN);
+      const order = await page.evaluate((origin) => {
+        const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+        return {
+          painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity,
+          fonts: resources.filter((one) => one.name.endsWith('.woff2')).map((one) => one.responseEnd),
+          counter: resources.find((one) => one.name.startsWith(origin))?.startTime ?? -1,
+        };
+      }, COUNTER_ORIGIN);
+      expect(order.fonts).toHaveLength(2);
+      expect(order.counter).toBeGreaterThan(Math.max(order.painted, ...order.fonts));
 
-        await visitor.askForCode();
-        const challengeId = await page.evaluate(() => (history.state as { challengeId: string }).challengeId);
-        const code = await visitor.mailedCode();
-        await visitor.enterCode(code);
-        await expect(page.getByRole('article')).toBeVisible();
-        await expect.poll(() => counter.sent.length).toBe(STEPS.length);
-        // Opened again in the same visit.
-        await page.getByRole('button', { name: 'Back' }).click();
-        await visitor.openForm();
-        expect(counter.sent.map(tool.read)).toEqual(
-          STEPS.map((step) => ({ step, address: `${site.url}/?utm_source=newsletter` })),
-        );
+      await visitor.askForCode();
+      const challengeId = await page.evaluate(() => (history.state as { challengeId: string }).challengeId);
+      const code = await visitor.mailedCode();
+      await visitor.enterCode(code);
+      await expect(page.getByRole('article')).toBeVisible();
+      await expect.poll(() => counter.sent.length).toBe(STEPS.length);
+      // Opened again in the same visit.
+      await page.getByRole('button', { name: 'Back' }).click();
+      await visitor.openForm();
+      expect(counter.sent.map(tool.read)).toEqual(
+        STEPS.map((step) => ({ step, address: `${site.url}/?utm_source=newsletter` })),
+      );
 
-        const everything =
-          decodeURIComponent(counter.asked.join('\n').replaceAll('%', '%25')) + counter.asked.join();
-        expect(challengeId).toMatch(/.{10}/);
-        for (const personal of [
-          visitor.email,
-          encodeURIComponent(visitor.email),
-          'Ada',
-          'Lovelace',
-          'Analytical',
-          challengeId,
-          code,
-          'a-click',
-        ])
-          expect(everything).not.toContain(personal);
-        expect(everything).not.toContain('"cookie"');
-        expect((await context.cookies()).map((cookie) => cookie.name).toSorted()).toEqual([
-          'challenge',
-          'session',
-        ]);
-        expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-        expect(complaints).toEqual([]);
-      });
-
-      const before = counter.asked.length;
-      for (const wish of [
-        () => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
-        () => Object.defineProperty(navigator, 'doNotTrack', { value: '1' }),
+      const everything =
+        decodeURIComponent(counter.asked.join('\n').replaceAll('%', '%25')) + counter.asked.join();
+      expect(challengeId).toMatch(/.{10}/);
+      for (const personal of [
+        visitor.email,
+        encodeURIComponent(visitor.email),
+        'Ada',
+        'Lovelace',
+        'Analytical',
+        challengeId,
+        code,
+        'a-click',
       ])
-        await visit(browser, async (context) => {
-          await context.addInitScript(wish);
-          const page = await context.newPage();
-          const fetched = page.waitForResponse(/\/analytics-[\w-]+\.js$/);
-          await page.goto(site.url);
-          await (await fetched).finished();
-          await createVisitor(page, site).readArticle();
-        });
-      // Nor is a page that does not exist a page that was seen.
-      await visit(browser, async (context) => {
-        const page = await context.newPage();
-        await page.goto(`${site.url}/no-such-page`);
-        await expect(page.getByText('404 Page Not Found')).toBeVisible();
-        await page.evaluate(() => document.fonts.ready);
-      });
-      expect(counter.asked.slice(before)).toEqual([]);
+        expect(everything).not.toContain(personal);
+      expect(everything).not.toContain('"cookie"');
+      expect((await context.cookies()).map((cookie) => cookie.name).toSorted()).toEqual([
+        'challenge',
+        'session',
+      ]);
+      expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+      expect(complaints).toEqual([]);
     });
+
+    const before = counter.asked.length;
+    for (const wish of [
+      () => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
+      () => Object.defineProperty(navigator, 'doNotTrack', { value: '1' }),
+    ])
+      await visit(browser, async (context) => {
+        await context.addInitScript(wish);
+        const page = await context.newPage();
+        const fetched = page.waitForResponse(/\/analytics-[\w-]+\.js$/);
+        await page.goto(site.url);
+        await (await fetched).finished();
+        await createVisitor(page, site).readArticle();
+      });
+    // Nor is a page that does not exist a page that was seen.
+    await visit(browser, async (context) => {
+      const page = await context.newPage();
+      await page.goto(`${site.url}/no-such-page`);
+      await expect(page.getByText('404 Page Not Found')).toBeVisible();
+      await page.evaluate(() => document.fonts.ready);
+    });
+    expect(counter.asked.slice(before)).toEqual([]);
   });
 }
 
-test('a counter that does not load, breaks or throws changes nothing', async ({ browser }) => {
-  await withCounter('plausible', async (site, counter) => {
-    for (const script of [
-      null,
-      'this is no script',
-      'throw new Error("The counter broke.");',
-      'window.plausible = () => { throw new Error("The counter throws."); };',
-      'window.plausible = null;',
-    ]) {
-      counter.serve(script);
-      const asked = counter.asked.length;
-      await visit(browser, async (context) => {
-        const page = await context.newPage();
-        const errors: string[] = [];
-        page.on('pageerror', ({ message }) => errors.push(message));
-        await page.goto(site.url);
-        await expect.poll(() => counter.asked.length).toBeGreaterThan(asked);
-        await createVisitor(page, site).readArticle();
-        // What its own script throws, and nothing of ours.
-        expect(errors.filter((message) => !/broke|Unexpected identifier/.test(message))).toEqual([]);
-      });
-    }
-    expect(counter.sent).toEqual([]);
+test('a counter that does not load, breaks or throws changes nothing', async ({ browser, counter }) => {
+  await using site = await startSite({ campaign: plausibleCampaign() });
+  for (const script of [
+    null,
+    'this is no script',
+    'throw new Error("The counter broke.");',
+    'window.plausible = () => { throw new Error("The counter throws."); };',
+    'window.plausible = null;',
+  ]) {
+    counter.serve(script);
     await visit(browser, async (context) => {
-      // As a blocker does it.
-      await context.route(`${counter.origin}/**`, (route) => route.abort());
       const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', ({ message }) => errors.push(message));
       await page.goto(site.url);
+      await expect.poll(() => counter.asked.length).toBeGreaterThan(0);
       await createVisitor(page, site).readArticle();
+      // What its own script throws, and nothing of ours.
+      expect(errors.filter((message) => !/broke|Unexpected identifier/.test(message))).toEqual([]);
     });
+    expect(counter.sent).toEqual([]);
+  }
+  await visit(browser, async (context) => {
+    // As a blocker does it.
+    await context.route(`${COUNTER_ORIGIN}/**`, (route) => route.abort());
+    const page = await context.newPage();
+    await page.goto(site.url);
+    await createVisitor(page, site).readArticle();
   });
 });
 
-test('without a counter the page asks no other host, and no byte of it speaks of one', async ({
+test('a page without a counter and questions of its own asks no other host, and no byte of it speaks of them', async ({
   page,
   visitor,
   site,
@@ -271,9 +266,12 @@ test('without a counter the page asks no other host, and no byte of it speaks of
     if (pathname === '/' || pathname.endsWith('.js')) texts.push(response.text());
   });
   await page.goto('/');
+  await page.getByRole('button', { name: 'Play video' }).click();
   await visitor.readArticle();
   expect([...hosts]).toEqual([new URL(site.url).host]);
   const all = (await Promise.all(texts)).join('\n');
   expect(texts.length).toBeGreaterThanOrEqual(3);
+  expect(all).toContain('lead-draft');
   expect(all).not.toMatch(/data-counter|stepsToCount|plausible|umami|matomo|analytics/);
+  expect(all).not.toMatch(/long text|fieldset|answers\./);
 });

@@ -1,20 +1,9 @@
 // What the specification says the page says, and how many of each: the words of campaign/ as the project comes. All other
 // tests go by testing/campaign. An operator who changes campaign/ deletes this file, or writes the new words here.
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
-import { expect, test as base } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 
-const test = base.extend<object, { readonly site: Site }>({
-  site: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-    async ({}, use) => {
-      const site = await startSite({ campaign: DEFAULT_CAMPAIGN });
-      await use(site);
-      await site.close();
-    },
-    { scope: 'worker' },
-  ],
-});
+test.use({ siteOptions: { campaign: DEFAULT_CAMPAIGN } });
 
 test('the landing page says everything the specification says, in its order', async ({ page }) => {
   await page.goto('/');

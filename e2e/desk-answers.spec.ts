@@ -1,26 +1,12 @@
-// Correcting answers to the campaign's own questions: what can be chosen is chosen, everything else is typed.
-import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
+// The campaign's own questions in the desk: what can be chosen is chosen, everything else is typed.
+import { expectNoViolations } from './axe.ts';
+import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
-import { expect, expectNoViolations, test } from './desk-fixtures.ts';
-
-test.use({
-  deskOptions: {
-    env: { CAMPAIGN_FOLDER: ownFieldsCampaign() },
-    people: [
-      {
-        name: 'Grace Hopper',
-        company: 'Compilers & Co',
-        email: 'grace@compilers.example',
-        source: 'newsletter',
-        answers: { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] },
-      },
-    ],
-  },
-});
-
-test('an answer that was chosen is corrected by choosing', async ({ page, open }) => {
-  await open('/leads');
-  await page.getByRole('link', { name: 'Grace Hopper' }).first().click();
+test('an answer that was chosen is corrected by choosing', async ({ page, desk, open }) => {
+  const email = 'chooser@compilers.example';
+  await becomeLead(desk.site, { ...KEPT_LEAD, email });
+  await open(`/leads?search=${email}`);
+  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
   await page.getByRole('button', { name: 'Correct' }).click();
   const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
   await expect(dialog.getByLabel('Job title')).toHaveValue('Rear admiral');

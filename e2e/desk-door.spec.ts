@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-import { expect, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
+import { expect, FOUND, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a colleague signs in with a mailed code, and is where the address says', async ({ page, desk }) => {
   await page.goto('/leads?source=newsletter');
@@ -81,26 +81,19 @@ test('a tab shows who is in now, when another tab of the browser has signed some
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
 
-test('a session that ended meanwhile takes everything off the screen, and is said', async ({
-  page,
-  open,
-}) => {
-  await open('/leads');
-  await expect(page.getByRole('rowheader').first()).toBeVisible();
-  await loseSession(page);
-  await page.getByRole('navigation').getByRole('link', { name: 'Companies' }).click();
-  await expect(
-    page.getByText('Your session has ended. Sign in again to go on where you were.'),
-  ).toBeVisible();
-  await expect(page.getByRole('navigation')).toBeHidden();
-  await expect(page).toHaveURL('/companies');
-});
-
-test('an export and a look of the doctor notice as well that the session has ended', async ({
+test('a session that ended is noticed by a page, an export and a look of the doctor, and everything goes', async ({
   page,
   open,
 }) => {
   const ended = page.getByText('Your session has ended. Sign in again to go on where you were.');
+  await open('/leads');
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
+  await loseSession(page);
+  await page.getByRole('navigation').getByRole('link', { name: 'Companies' }).click();
+  await expect(ended).toBeVisible();
+  await expect(page.getByRole('navigation')).toBeHidden();
+  await expect(page).toHaveURL('/companies');
+
   await open('/leads');
   await page.getByRole('button', { name: 'Export' }).click();
   const dialogue = page.getByRole('dialog', { name: 'Export' });
@@ -109,9 +102,8 @@ test('an export and a look of the doctor notice as well that the session has end
   await dialogue.getByRole('button', { name: 'Export' }).click();
   await expect(ended).toBeVisible();
   await expect(page.getByText('ada@engines.example')).toBeHidden();
-  await page.route('**/api/doctor', (route) =>
-    route.fulfill({ json: { lookedAt: '2026-11-23T06:00:00.000Z', findings: [] } }),
-  );
+
+  await page.route('**/api/doctor', (route) => route.fulfill({ json: FOUND }));
   await open('/doctor');
   await expect(page.getByText('Looked', { exact: false }).first()).toBeVisible();
   await loseSession(page);

@@ -13,7 +13,7 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { freePort } from '#testing/free-port.ts';
 import { siteSettings } from '#testing/start-site.ts';
-import { createVisitor, expect as quickly, test } from './fixtures.ts';
+import { createVisitor, expect as quickly, hold, test } from './fixtures.ts';
 
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
 const READY_WITHIN_MS = 60_000;
@@ -22,7 +22,7 @@ const READY_WITHIN_MS = 60_000;
 test.describe.configure({ timeout: 180_000 });
 const expect = quickly.configure({ timeout: 40_000 });
 
-type Dev = {
+type Dev = AsyncDisposable & {
   readonly child: ChildProcess;
   readonly url: string;
   readonly output: () => string;
@@ -30,16 +30,16 @@ type Dev = {
   readonly campaign: string;
 };
 
-/** Starts a development server for a test. */
-async function withDev(
-  work: (dev: Dev) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
+/** What follows `node`, and the environment of a development server that is not in the way of others. */
+type DevOptions = { readonly command?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+/** Starts a development server, and waits until it is ready or has ended. */
+async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise<Dev> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
   const campaign = path.join(folder, 'words');
   cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
   const port = env['PORT'] ?? String(await freePort());
-  const child = spawn(process.execPath, [DEV], {
+  const child = spawn(process.execPath, command, {
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
@@ -55,16 +55,26 @@ async function withDev(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const ended = once(child, 'exit');
+  const end = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
   try {
     await expect
       .poll(() => /^Ready on/m.test(output) || child.exitCode !== null, { timeout: READY_WITHIN_MS })
       .toBe(true);
-    await work({ child, url: `http://127.0.0.1:${port}`, output: () => output, campaign });
-  } finally {
-    child.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    await end();
+    throw error;
   }
+  return {
+    child,
+    url: `http://127.0.0.1:${port}`,
+    output: () => output,
+    campaign,
+    [Symbol.asyncDispose]: end,
+  };
 }
 
 const replaceIn = (file: string, from: RegExp, to: string) =>
@@ -97,81 +107,90 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Before the server ends that they ask for what is new. */
-const close = async (...pages: readonly Page[]) => {
-  for (const page of pages) await page.close();
-};
+/** Ends a process, and waits until it and all that it started are gone. */
+async function endsWith({ child, url }: Dev, signal: NodeJS.Signals): Promise<void> {
+  const children = descendantsOf(Number(child.pid));
+  expect(children.length).toBeGreaterThan(0);
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+  await expect.poll(() => children.filter(isAlive), signal).toEqual([]);
+  await expect(fetch(url)).rejects.toThrow();
+}
 
-test('a developer asks for a code, takes it from the inbox and reads the article; no mail goes out', async ({
-  page,
-  context,
-  site,
-}) => {
-  const mailed = site.inbox.mails.length;
-  await withDev(
-    async ({ url, output }) => {
-      expect(output()).toContain('SMTP_URL is not used here');
-      const inbox = await context.newPage();
-      await inbox.goto(`${url}/inbox`);
-      await expect(inbox.getByText('Nothing yet.')).toBeVisible();
-      // One that was opened before the mail came, and is connected only afterwards.
-      const slowInbox = await context.newPage();
-      const connection = Promise.withResolvers<void>();
-      await slowInbox.route('**/inbox/events', async (route) => {
-        await connection.promise;
-        await route.continue();
-      });
-      await slowInbox.goto(`${url}/inbox`);
-      await expect(slowInbox.getByText('Nothing yet.')).toBeVisible();
+test.describe('a development server that is used', () => {
+  // One after the other at one server, which takes longer to start than each of them.
+  test.describe.configure({ mode: 'serial', timeout: 180_000 });
+  let dev: Dev;
+  let mailed: number;
+  test.beforeAll(async ({ site }) => {
+    test.setTimeout(2 * READY_WITHIN_MS);
+    mailed = site.inbox.mails.length;
+    dev = await startDev({ env: siteSettings('file:./data/leads.db', site.inbox) });
+  });
+  test.afterAll(() => dev?.[Symbol.asyncDispose]());
 
-      await page.goto(url);
-      const visitor = createVisitor(page, site);
-      await visitor.askForCode();
-      // It appears by itself.
-      const code = inbox.getByRole('status');
-      await expect(code).toHaveText(/^\d{6}$/);
-      await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
-      await expect(inbox.frameLocator('iframe').getByText(await code.innerText())).toBeVisible();
-      connection.resolve();
-      await expect(slowInbox.getByRole('status')).toHaveText(await code.innerText());
+  test('a developer asks for a code, takes it from the inbox and reads the article; no mail goes out', async ({
+    page,
+    context,
+    site,
+  }) => {
+    const { url, output } = dev;
+    expect(output()).toContain('SMTP_URL is not used here');
+    const inbox = await context.newPage();
+    await inbox.goto(`${url}/inbox`);
+    await expect(inbox.getByText('Nothing yet.')).toBeVisible();
+    // One that was opened before the mail came, and is connected only afterwards.
+    const slowInbox = await context.newPage();
+    const connect = await hold(slowInbox, '**/inbox/events');
+    await slowInbox.goto(`${url}/inbox`);
+    await expect(slowInbox.getByText('Nothing yet.')).toBeVisible();
 
-      await visitor.enterCode(await code.innerText());
-      await expect(page.getByRole('article')).toBeVisible();
-      await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
-      await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
-      await close(inbox, slowInbox, page);
-    },
-    siteSettings('file:./data/leads.db', site.inbox),
-  );
-  expect(site.inbox.mails.length).toBe(mailed);
-});
+    await page.goto(url);
+    const visitor = createVisitor(page, site);
+    await visitor.askForCode();
+    // It appears by itself.
+    const code = inbox.getByRole('status');
+    await expect(code).toHaveText(/^\d{6}$/);
+    await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
+    await expect(inbox.frameLocator('iframe').getByText(await code.innerText())).toBeVisible();
+    connect();
+    await expect(slowInbox.getByRole('status')).toHaveText(await code.innerText());
 
-test('words are followed as they are saved, in page, e-mails and article; a mistake is shown over the page with file and line', async ({
-  page,
-  context,
-  site,
-  expectedComplaints,
-}) => {
-  expectedComplaints.push(/\[vite\]|500|WebSocket/);
-  await withDev(async ({ url, output, campaign }) => {
+    await visitor.enterCode(await code.innerText());
+    await expect(visitor.article).toBeVisible();
+    await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
+    await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
+    expect(site.inbox.mails.length).toBe(mailed);
+  });
+
+  test('words are followed as they are saved, in page, e-mails and article; a mistake is shown over the page with file and line', async ({
+    page,
+    context,
+    site,
+    expectedComplaints,
+  }) => {
+    expectedComplaints.push(/\[vite\]|500|WebSocket/);
+    await using own = await startDev();
+    const { url, output, campaign } = own;
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox?mail=sample-code`);
     await page.goto(url);
 
     const email = path.join(campaign, 'emails/code.yaml');
     replaceIn(email, /^subject: .*$/m, "subject: '{cod} for you'");
-    await expect(page.locator('vite-error-overlay')).toContainText(
-      /code\.yaml:\d+: subject: there is no \{cod\}/,
-    );
-    await expect(inbox.getByText(/code\.yaml:\d+: subject: there is no \{cod\}/)).toBeVisible();
-    expect(output()).toMatch(/code\.yaml:\d+: subject: there is no \{cod\}/);
+    const complaint = /code\.yaml:\d+: subject: there is no \{cod\}/;
+    const overlay = page.locator('vite-error-overlay');
+    await expect(overlay).toContainText(complaint);
+    await expect(inbox.getByText(complaint)).toBeVisible();
+    expect(output()).toMatch(complaint);
     // A page that is loaded anew says it as well.
     await page.reload();
-    await expect(page.locator('vite-error-overlay')).toContainText('there is no {cod}');
+    await expect(overlay).toContainText(complaint);
 
     replaceIn(email, /^subject: .*$/m, "subject: '{code} for you'");
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(page.locator('vite-error-overlay')).toHaveCount(0);
+    await expect(overlay).toHaveCount(0);
     await expect(inbox.getByRole('heading', { name: '482913 for you' })).toBeVisible();
 
     replaceIn(path.join(campaign, 'landing.yaml'), /^ {2}badge: .*$/m, '  badge: Only today');
@@ -188,24 +207,27 @@ test('words are followed as they are saved, in page, e-mails and article; a mist
     await expect(page.getByText('I want to be mailed.')).toBeVisible();
     await visitor.fillForm();
     await visitor.sendForm();
+    await expect(visitor.codeScreen).toBeVisible();
     await inbox.goto(`${url}/inbox`);
-    await expect(inbox.getByRole('status')).toHaveText(/^\d{6}$/);
+    await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
-    await close(inbox, page);
+    // Before the server ends that they ask for what is new.
+    await inbox.close();
+    await page.close();
   });
-});
 
-test('a form that is on its way while words are saved is answered, and its mail comes', async ({
-  page,
-  context,
-}) =>
-  withDev(async ({ url, campaign }) => {
+  test('a form that is on its way while words are saved is answered, and its mail comes', async ({
+    page,
+    context,
+  }) => {
+    const { url, campaign } = dev;
+    const email = 'on-its-way@example.com';
     const answers = JSON.stringify({
       name: 'Ada Lovelace',
       company: 'Analytical Engines',
-      email: 'ada@example.com',
+      email,
       consent: true,
     });
     await page.goto(url);
@@ -217,78 +239,24 @@ test('a form that is on its way while words are saved is answered, and its mail 
     form.write(answers.slice(0, 10));
     // The API ends in the moment in which the page is loaded anew.
     const reload = page.waitForRequest((sent) => sent.isNavigationRequest());
-    replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n');
+    replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I agree to be mailed.\n');
     await reload;
     form.end(answers.slice(10));
     expect((await answered)[0].statusCode).toBe(202);
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox`);
+    await expect(inbox.getByRole('definition').filter({ hasText: email })).toBeVisible();
     await expect(inbox.getByRole('status')).toHaveText(/^\d{6}$/);
-    await close(inbox, page);
-  }));
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)
-  test(`${signal} ends it and every process that it started`, async () =>
-    withDev(async ({ child, url }) => {
-      const children = descendantsOf(Number(child.pid));
-      expect(children.length).toBeGreaterThan(0);
-      const ended = once(child, 'exit');
-      child.kill(signal);
-      await ended;
-      await expect.poll(() => children.filter(isAlive)).toEqual([]);
-      await expect(fetch(url)).rejects.toThrow();
-    }));
-
-test('npm that was killed takes it along', async () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
-  const port = await freePort();
-  // As npm does: a parent that hands its life cycle on, and waits.
-  const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
-  const parent = spawn(process.execPath, ['-e', script, DEV], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      INSTANCE_FOLDER: folder,
-      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-      ...KEPT_COMPILED,
-      PORT: String(port),
-      npm_lifecycle_event: 'dev',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
-  parent.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  await expect.poll(() => output, { timeout: READY_WITHIN_MS }).toContain('Ready on');
-  const children = descendantsOf(Number(parent.pid));
-  expect(children.length).toBe(2);
-  parent.kill('SIGKILL');
-  await expect.poll(() => children.filter(isAlive)).toEqual([]);
-  rmSync(folder, { recursive: true, force: true });
-});
 
-test('a taken port is reported in a sentence, and nothing stays behind', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const port = String((taken.address() as { port: number }).port);
-  await withDev(
-    async ({ child, output }) => {
-      expect(child.exitCode).toBe(1);
-      expect(output()).toBe(
-        `Port ${port} is taken, perhaps by another "npm run dev". End it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
-      );
-    },
-    { PORT: port },
-  );
-  taken.close();
-});
-
-test('a question of one’s own appears when it is saved, in a campaign that had none, and can be answered', async ({
-  page,
-  site,
-  expectedComplaints,
-}) => {
-  expectedComplaints.push(/\[vite\]|500|WebSocket/);
-  await withDev(async ({ url, campaign, output }) => {
+  test('a question of one’s own appears when it is saved, in a campaign that had none, and can be answered', async ({
+    page,
+    site,
+    expectedComplaints,
+  }) => {
+    expectedComplaints.push(/\[vite\]|500|WebSocket/);
+    const { url, campaign, output } = dev;
+    const said = output().length;
     await page.goto(url);
     const visitor = createVisitor(page, site);
     await visitor.openForm();
@@ -303,7 +271,36 @@ test('a question of one’s own appears when it is saved, in a campaign that had
     await page.getByLabel('Phone *').fill('+44 20 7946 0018');
     // The API starts anew with the list, and the form waits for it.
     await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    expect(output()).not.toContain('Error');
+    await expect(visitor.codeScreen).toBeVisible();
+    expect(output().slice(said)).not.toContain('Error');
   });
+
+  test('SIGTERM ends it and every process that it started', () => endsWith(dev, 'SIGTERM'));
+});
+
+test('SIGINT, SIGHUP or SIGKILL ends it and every process that it started, and so does the end of npm', async () => {
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
+    await using dev = await startDev();
+    await endsWith(dev, signal);
+  }
+  // As npm does: a parent that hands its life cycle on, and waits.
+  const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
+  await using npm = await startDev({
+    command: ['-e', script, DEV],
+    env: { npm_lifecycle_event: 'dev' },
+  });
+  expect(descendantsOf(Number(npm.child.pid))).toHaveLength(2);
+  await endsWith(npm, 'SIGKILL');
+});
+
+test('a taken port is reported in a sentence, and nothing stays behind', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const port = String((taken.address() as { port: number }).port);
+  await using dev = await startDev({ env: { PORT: port } });
+  expect(dev.child.exitCode).toBe(1);
+  expect(dev.output()).toBe(
+    `Port ${port} is taken, perhaps by another "npm run dev". End it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
+  );
+  taken.close();
 });

@@ -12,7 +12,7 @@ import {
 
 import { API, CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 
 export { expect };
 
@@ -280,23 +280,34 @@ type Fixtures = {
   readonly expectedComplaints: RegExp[];
   readonly noComplaints: void;
 };
-type WorkerFixtures = { readonly site: Site };
+type WorkerFixtures = {
+  /** What differs from the site of most tests, such as the campaign. */
+  readonly siteOptions: SiteOptions;
+  readonly site: Site;
+};
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
+  siteOptions: [{}, { option: true, scope: 'worker' }],
   site: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-    async ({}, use) => {
+    async ({ siteOptions }, use) => {
       const site = await startSite({
-        env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
+        ...siteOptions,
+        env: {
+          LEADS_PER_IP_PER_HOUR: '0',
+          VERIFY_PER_IP_PER_HOUR: '0',
+          RESEND_SECONDS: '0',
+          ...siteOptions.env,
+        },
       });
       await use(site);
       await site.close();
     },
-    { scope: 'worker' },
+    // A busy machine takes its time to start it.
+    { scope: 'worker', timeout: 90_000 },
   ],
   baseURL: async ({ site }, use) => use(site.url),
   machineFace: [false, { option: true }],
-  // oxlint-disable-next-line no-empty-pattern -- as above
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
   expectedComplaints: async ({}, use) => use([]),
   noComplaints: [
     async ({ context, machineFace, expectedComplaints }, use) => {

@@ -1,5 +1,5 @@
 // Addresses at international domains, and names in scripts that run from right to left.
-import { expect, test } from './fixtures.ts';
+import { expect, requestsTo, test } from './fixtures.ts';
 
 test('an address at an international domain is taken, shown as typed, and its code arrives', async ({
   page,
@@ -7,11 +7,10 @@ test('an address at an international domain is taken, shown as typed, and its co
   site,
 }) => {
   const email = 'Info@Münchner-Bücher.example';
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm({ email: ` ${email}` });
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await expect(page.getByText(email, { exact: true })).toBeVisible();
   await page.reload();
   await expect(page.getByText(email, { exact: true })).toBeVisible();
@@ -24,12 +23,8 @@ test('a bad international address is refused by the form itself, and a slip in o
   page,
   visitor,
 }) => {
-  const called: string[] = [];
-  page.on('request', (request) => {
-    if (request.url().includes('/api/leads')) called.push(request.url());
-  });
-  await page.goto('/');
-  await visitor.openForm();
+  const called = requestsTo(page, '/api/leads');
+  await visitor.startAtForm();
   for (const email of [
     'jürgen@münchen.de',
     'info@mün chen.de',
@@ -54,8 +49,7 @@ test('names in Arabic and Hebrew run from right to left in their fields, others 
   page,
   visitor,
 }) => {
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   const directionOf = (label: string) =>
     page.getByLabel(label).evaluate((field) => getComputedStyle(field).direction);
   await page.getByLabel('Full Name *').fill('محمد علي');

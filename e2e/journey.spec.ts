@@ -1,13 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
-import { ENGINES } from '#testing/databases.ts';
+import { ENGINES, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { siteSettings, startSite } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 for (const engine of ENGINES) {
   test(`a visitor goes from the landing page into the article, on ${engine}`, async ({ page }) => {
-    const site = await startSite({ engine });
+    test.slow();
+    // No other browser test needs one. The environment may name one that runs.
+    const needsServer = engine === 'postgres' && !process.env[POSTGRES_URL_VARIABLE];
+    const postgres = needsServer ? await startPostgres({ settings: QUICK }) : null;
+    const site = await startSite({ engine, server: postgres?.url });
     try {
       const visitor = createVisitor(page, site);
       await page.goto(site.url);
@@ -42,6 +47,7 @@ for (const engine of ENGINES) {
       expect(site.inbox.mails).toHaveLength(1);
     } finally {
       await site.close();
+      await postgres?.stop();
     }
     expect(site.output()).not.toContain('example.com');
   });

@@ -21,65 +21,59 @@ test('the guide opens on another device, stays after a reload, and its mail lets
   page,
   browser,
 }) => {
-  const site = await startSite({ env: { GUIDE_EMAIL: 'link' } });
-  try {
-    const visitor = createVisitor(page, site);
-    await page.goto(site.url);
-    await visitor.askForCode();
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    const { text = '' } = (await site.inbox.waitForMail(visitor.email, 2)).parsed;
+  test.slow();
+  await using site = await startSite({ env: { GUIDE_EMAIL: 'link' } });
+  const visitor = createVisitor(page, site);
+  await visitor.startAtArticle();
+  const { text = '' } = (await site.inbox.waitForMail(visitor.email, 2)).parsed;
 
-    await onAnotherDevice(browser, async (device) => {
-      await device.goto(linkIn(text, 'guide', site));
-      await expect(device.getByRole('article')).toContainText('Response rate');
-      expect(device.url()).toBe(`${site.url}/`);
-      await device.reload();
-      await expect(device.getByRole('article')).toBeVisible();
-      await device.getByRole('button', { name: 'Back' }).click();
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
-    });
-    // A link that was cut short says what to do.
-    await onAnotherDevice(browser, async (device) => {
-      await device.goto(linkIn(text, 'guide', site).slice(0, -1));
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has expired');
-      await device.getByRole('link', { name: 'Go to the guide' }).click();
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
-    });
-    // A place in the address opens nothing by itself.
-    await onAnotherDevice(browser, async (device) => {
-      await device.goto(`${site.url}/#guide`);
-      await expect(device.getByText('Your access has ended')).toBeVisible();
-      await expect(device.getByRole('article')).toHaveCount(0);
-    });
-    await onAnotherDevice(browser, async (device) => {
-      const complaints: string[] = [];
-      device.on('console', (message) => complaints.push(message.text()));
-      await device.goto(linkIn(text, 'unsubscribe', site));
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Unsubscribe from our emails?');
-      await device.keyboard.press('Tab');
-      await device.keyboard.press('Tab');
-      await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
-      await device.keyboard.press('Enter');
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
-      expect(complaints).toEqual([]);
-    });
-    // They are light, as the page is, until the visitor has chosen otherwise there.
-    await onAnotherDevice(browser, async (device) => {
-      const complaints: string[] = [];
-      device.on('console', (message) => complaints.push(message.text()));
-      await device.emulateMedia({ colorScheme: 'dark' });
-      const paper = () => device.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      await device.goto(linkIn(text, 'unsubscribe', site));
-      expect(await paper()).toBe('rgb(250, 247, 240)');
-      await device.evaluate(() => localStorage.setItem('theme', 'dark'));
-      await device.reload();
-      expect(await paper()).toBe('rgb(18, 19, 15)');
-      await expect(device.getByRole('contentinfo')).toContainText('All rights reserved');
-      await expect(device.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
-      expect(complaints).toEqual([]);
-    });
-  } finally {
-    await site.close();
-  }
+  await onAnotherDevice(browser, async (device) => {
+    await device.goto(linkIn(text, 'guide', site));
+    await expect(device.getByRole('article')).toContainText('Response rate');
+    expect(device.url()).toBe(`${site.url}/`);
+    await device.reload();
+    await expect(device.getByRole('article')).toBeVisible();
+    await device.getByRole('button', { name: 'Back' }).click();
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+  });
+  // A link that was cut short says what to do.
+  await onAnotherDevice(browser, async (device) => {
+    await device.goto(linkIn(text, 'guide', site).slice(0, -1));
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has expired');
+    await device.getByRole('link', { name: 'Go to the guide' }).click();
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+  });
+  // A place in the address opens nothing by itself.
+  await onAnotherDevice(browser, async (device) => {
+    await device.goto(`${site.url}/#guide`);
+    await expect(device.getByText('Your access has ended')).toBeVisible();
+    await expect(device.getByRole('article')).toHaveCount(0);
+  });
+  await onAnotherDevice(browser, async (device) => {
+    const complaints: string[] = [];
+    device.on('console', (message) => complaints.push(message.text()));
+    await device.goto(linkIn(text, 'unsubscribe', site));
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('Unsubscribe from our emails?');
+    await device.keyboard.press('Tab');
+    await device.keyboard.press('Tab');
+    await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
+    await device.keyboard.press('Enter');
+    await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
+    expect(complaints).toEqual([]);
+  });
+  // They are light, as the page is, until the visitor has chosen otherwise there.
+  await onAnotherDevice(browser, async (device) => {
+    const complaints: string[] = [];
+    device.on('console', (message) => complaints.push(message.text()));
+    await device.emulateMedia({ colorScheme: 'dark' });
+    const paper = () => device.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await device.goto(linkIn(text, 'unsubscribe', site));
+    expect(await paper()).toBe('rgb(250, 247, 240)');
+    await device.evaluate(() => localStorage.setItem('theme', 'dark'));
+    await device.reload();
+    expect(await paper()).toBe('rgb(18, 19, 15)');
+    await expect(device.getByRole('contentinfo')).toContainText('All rights reserved');
+    await expect(device.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
 });

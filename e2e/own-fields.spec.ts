@@ -1,11 +1,12 @@
 // A campaign with questions of its own, one of each kind, from the form to the desk's export. That a campaign without any sends what the
-// specification says is in form.spec.ts.
-import AxeBuilder from '@axe-core/playwright';
+// specification says is in form.spec.ts, and that its page knows nothing of them in analytics.spec.ts.
 import type { Page } from '@playwright/test';
 
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
-import { createVisitor, expect, test } from './fixtures.ts';
+import { expectNoViolations } from './axe.ts';
+import { expect, overflow, test } from './fixtures.ts';
+
+test.use({ siteOptions: { campaign: ownFieldsCampaign() } });
 
 const LABELS = [
   'Job title *',
@@ -17,152 +18,113 @@ const LABELS = [
 const TEAM = 'How many of you write cold emails? *';
 const TOPICS = 'What should we write about?';
 
-const withSite = async (work: (site: Site) => Promise<void>) => {
-  const site = await startSite({ campaign: ownFieldsCampaign() });
-  try {
-    await work(site);
-  } finally {
-    await site.close();
-  }
-};
-
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
 test('questions of each kind are asked, kept over reloads, sent once more, and verified', async ({
   page,
+  visitor,
 }) => {
   test.slow();
-  await withSite(async (site) => {
-    const visitor = createVisitor(page, site);
-    const bodies: unknown[] = [];
-    page.on('request', (request) => {
-      if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
-    });
-    await page.goto(site.url);
-    await visitor.openForm();
-    await page.getByLabel('Full Name *').fill('Ada Lovelace');
-    await page.getByLabel('Company Name *').fill('Analytical Engines');
-    await page.getByLabel('Work Email *').fill(visitor.email);
-    await page.getByRole('checkbox', { name: /^I agree/ }).check();
-    await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
-      'Only if you would like us to call you.',
-    );
-
-    await visitor.sendForm();
-    const jobTitle = page.getByLabel('Job title *');
-    await expect(jobTitle).toBeFocused();
-    await expect(jobTitle).toHaveAccessibleDescription('Please answer this question');
-    await expect(page.getByLabel(TEAM)).toHaveAccessibleDescription('Please answer this question');
-    await jobTitle.fill('Countess');
-    await page.getByLabel('Phone', { exact: true }).fill('no');
-    await page.getByLabel('Cold emails a week').fill('1,000');
-    await page.getByLabel('Your website').fill('not an address');
-    await page.getByLabel(TEAM).selectOption('2 to 5');
-    await visitor.sendForm();
-    await expect(page.getByLabel('Phone', { exact: true })).toBeFocused();
-    await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
-      /^Only if you would like us to call you\. Please enter a valid telephone number, such as \+44/,
-    );
-    await expect(page.getByLabel('Cold emails a week')).toHaveAccessibleDescription(
-      'Please enter a number in digits, such as 1500',
-    );
-    await expect(page.getByLabel('Your website')).toHaveAccessibleDescription(
-      /^Please enter a valid web address/,
-    );
-    await page.getByLabel('Phone', { exact: true }).fill('+44 20 7946 0018');
-    await page.getByLabel('Cold emails a week').fill('1000');
-    await page.getByLabel('Your website').fill('example.com');
-    const topics = page.getByRole('group', { name: TOPICS });
-    await expect(topics).toHaveAccessibleDescription('Choose as many as you like.');
-    await topics.getByLabel('Buyer personas').check();
-    await topics.getByLabel('Prompts').check();
-    await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
-
-    // The place that a site under a path keeps apart from others (web/site-path.ts).
-    expect(await keysOfTab(page)).toEqual(['lead-draft']);
-    await page.reload();
-    await expect(page.getByLabel('Job title *')).toHaveValue('Countess');
-    await expect(page.getByLabel(TEAM)).toHaveValue('2 to 5');
-    await expect(topics.getByRole('checkbox', { checked: true })).toHaveCount(2);
-    await page.getByRole('checkbox', { name: /^I agree/ }).check();
-    await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    const sent = {
-      name: 'Ada Lovelace',
-      company: 'Analytical Engines',
-      email: visitor.email,
-      consent: true,
-      answers: {
-        job_title: 'Countess',
-        phone: '+44 20 7946 0018',
-        emails_a_week: '1000',
-        website_address: 'https://example.com',
-        team_size: '2 to 5',
-        topics: ['Prompts', 'Buyer personas'],
-        goal: 'More answers.\nLess work.',
-      },
-    };
-    expect(bodies).toEqual([sent]);
-
-    // A tab that kept nothing asks the server, and its resend sends the same again.
-    await page.evaluate(() => sessionStorage.clear());
-    await page.reload();
-    await expect(page.getByText(visitor.email)).toBeVisible();
-    await page.getByRole('button', { name: 'Wrong address?' }).click();
-    await expect(page.getByLabel('Work Email *')).toBeFocused();
-    await expect(page.getByLabel('Your website')).toHaveValue('https://example.com');
-    await expect(page.getByLabel('What would you like to achieve?')).toHaveValue('More answers.\nLess work.');
-    await page.getByRole('checkbox', { name: /^I agree/ }).check();
-    await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    expect(bodies).toEqual([sent, sent]);
-
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    expect(await keysOfTab(page)).toEqual(['shown-stage']);
-  });
-});
-
-test('the form with questions of its own passes axe, and nothing stands out at 320 px', async ({ page }) => {
-  test.slow();
-  await withSite(async (site) => {
-    const visitor = createVisitor(page, site);
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    for (const theme of ['light', 'dark']) {
-      await page.addInitScript((value) => localStorage.setItem('theme', value), theme);
-      for (const width of [320, 768, 1440]) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.goto(site.url);
-        await visitor.openForm();
-        await visitor.sendForm();
-        for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
-        const { violations } = await new AxeBuilder({ page })
-          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-          .analyze();
-        expect(
-          violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
-          `${theme}, ${width}`,
-        ).toEqual([]);
-        expect(
-          await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          ),
-          `${theme}, ${width}`,
-        ).toBe(0);
-      }
-    }
-  });
-});
-
-test('a page without questions of its own has nothing of them in its files', async ({ page, site }) => {
-  const files: Promise<string>[] = [];
-  page.on('response', (response) => {
-    if (response.url().endsWith('.js')) files.push(response.text());
+  const bodies: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
   });
   await page.goto('/');
-  await createVisitor(page, site).openForm();
-  await page.waitForLoadState('networkidle');
-  const code = (await Promise.all(files)).join('\n');
-  expect(code).toContain('lead-draft');
-  for (const trace of ['long text', 'fieldset', 'answers.']) expect(code).not.toContain(trace);
+  await visitor.openForm();
+  await page.getByLabel('Full Name *').fill('Ada Lovelace');
+  await page.getByLabel('Company Name *').fill('Analytical Engines');
+  await page.getByLabel('Work Email *').fill(visitor.email);
+  await page.getByRole('checkbox', { name: /^I agree/ }).check();
+  await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
+    'Only if you would like us to call you.',
+  );
+
+  await visitor.sendForm();
+  const jobTitle = page.getByLabel('Job title *');
+  await expect(jobTitle).toBeFocused();
+  await expect(jobTitle).toHaveAccessibleDescription('Please answer this question');
+  await expect(page.getByLabel(TEAM)).toHaveAccessibleDescription('Please answer this question');
+  await jobTitle.fill('Countess');
+  await page.getByLabel('Phone', { exact: true }).fill('no');
+  await page.getByLabel('Cold emails a week').fill('1,000');
+  await page.getByLabel('Your website').fill('not an address');
+  await page.getByLabel(TEAM).selectOption('2 to 5');
+  await visitor.sendForm();
+  await expect(page.getByLabel('Phone', { exact: true })).toBeFocused();
+  await expect(page.getByLabel('Phone', { exact: true })).toHaveAccessibleDescription(
+    /^Only if you would like us to call you\. Please enter a valid telephone number, such as \+44/,
+  );
+  await expect(page.getByLabel('Cold emails a week')).toHaveAccessibleDescription(
+    'Please enter a number in digits, such as 1500',
+  );
+  await expect(page.getByLabel('Your website')).toHaveAccessibleDescription(
+    /^Please enter a valid web address/,
+  );
+  await page.getByLabel('Phone', { exact: true }).fill('+44 20 7946 0018');
+  await page.getByLabel('Cold emails a week').fill('1000');
+  await page.getByLabel('Your website').fill('example.com');
+  const topics = page.getByRole('group', { name: TOPICS });
+  await expect(topics).toHaveAccessibleDescription('Choose as many as you like.');
+  await topics.getByLabel('Buyer personas').check();
+  await topics.getByLabel('Prompts').check();
+  await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
+
+  // The place that a site under a path keeps apart from others (web/site-path.ts).
+  expect(await keysOfTab(page)).toEqual(['lead-draft']);
+  await page.reload();
+  await expect(page.getByLabel('Job title *')).toHaveValue('Countess');
+  await expect(page.getByLabel(TEAM)).toHaveValue('2 to 5');
+  await expect(topics.getByRole('checkbox', { checked: true })).toHaveCount(2);
+  await page.getByRole('checkbox', { name: /^I agree/ }).check();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  const sent = {
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    email: visitor.email,
+    consent: true,
+    answers: {
+      job_title: 'Countess',
+      phone: '+44 20 7946 0018',
+      emails_a_week: '1000',
+      website_address: 'https://example.com',
+      team_size: '2 to 5',
+      topics: ['Prompts', 'Buyer personas'],
+      goal: 'More answers.\nLess work.',
+    },
+  };
+  expect(bodies).toEqual([sent]);
+
+  // A tab that kept nothing asks the server, and its resend sends the same again.
+  await page.evaluate(() => sessionStorage.clear());
+  await page.reload();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Work Email *')).toBeFocused();
+  await expect(page.getByLabel('Your website')).toHaveValue('https://example.com');
+  await expect(page.getByLabel('What would you like to achieve?')).toHaveValue('More answers.\nLess work.');
+  await page.getByRole('checkbox', { name: /^I agree/ }).check();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  expect(bodies).toEqual([sent, sent]);
+
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(await keysOfTab(page)).toEqual(['shown-stage']);
+});
+
+test('the form with questions of its own passes axe, and nothing stands out at 320 px', async ({
+  page,
+  visitor,
+}) => {
+  test.slow();
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.sendForm();
+  for (const label of LABELS) await expect(page.getByLabel(label, { exact: true })).toBeVisible();
+  for (const width of [320, 768, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectNoViolations(page, `${width} px`);
+    expect(await overflow(page), `${width} px`).toBe(0);
+  }
 });

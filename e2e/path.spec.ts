@@ -1,12 +1,12 @@
-// The page under a path of another site, behind nginx and behind Caddy, with the files of deploy/ that operators are given.
+// The page under a path of another site, behind nginx and behind Caddy, with the files of deploy/ that operators are given. What it says
+// there without a proxy is in server/http/under-a-path.test.ts.
 import type { BrowserContext, Page } from '@playwright/test';
 
-import { freePort } from '#testing/free-port.ts';
 import { campaignUnder } from '#testing/other-campaigns.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
-import { MAIN_SITE, startProxy, type ProxyPorts } from '#testing/proxies.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
-import { createVisitor, expect, test as base } from './fixtures.ts';
+import { MAIN_SITE } from '#testing/proxies.ts';
+import { expect } from './fixtures.ts';
+import { testBehind } from './proxy-fixtures.ts';
 
 /** Collects what is asked for outside of the path. */
 function watchForStrays(context: BrowserContext): string[] {
@@ -25,30 +25,10 @@ const linkIn = (text: string, name: 'guide' | 'unsubscribe'): string =>
 const keptInTab = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
 
 for (const name of ['nginx', 'caddy'] as const) {
-  const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
-    ports: [
-      // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-      async ({}, use) => use({ http: await freePort(), https: await freePort(), pages: [await freePort()] }),
-      { scope: 'worker' },
-    ],
-    site: [
-      async ({ ports }, use) => {
-        const site = await startSite({
-          campaign: campaignUnder('/guide'),
-          env: {
-            PORT: String(ports.pages[0]),
-            PUBLIC_URL: `https://localhost:${ports.https}/guide`,
-            TRUST_PROXY: '1',
-            GUIDE_EMAIL: 'link',
-          },
-        });
-        const proxy = await startProxy(name, ports, { place: 'path' });
-        await use({ ...site, url: `https://localhost:${ports.https}` });
-        await proxy.close();
-        await site.close();
-      },
-      { scope: 'worker' },
-    ],
+  const test = testBehind(name, {
+    path: '/guide',
+    campaign: campaignUnder('/guide'),
+    env: { GUIDE_EMAIL: 'link' },
   });
 
   test.describe(`under a path behind ${name}`, () => {
@@ -60,19 +40,15 @@ for (const name of ['nginx', 'caddy'] as const) {
       page,
       site,
       context,
+      visitor,
     }) => {
       const strays = watchForStrays(context);
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
-      const visitor = createVisitor(page, site);
       const home = `${site.url}/guide/`;
 
       await page.goto(`${site.url}/guide?utm_source=mail`);
       await expect(page).toHaveURL(`${home}?utm_source=mail`);
-      expect(await page.locator('link[rel=canonical]').getAttribute('href')).toBe(home);
-      expect(await page.locator('meta[property="og:image"]').getAttribute('content')).toBe(
-        `${home}media/og.png`,
-      );
       await visitor.openForm();
       await visitor.fillForm();
       await page.reload();
@@ -82,37 +58,29 @@ for (const name of ['nginx', 'caddy'] as const) {
       );
       await page.getByRole('checkbox').check();
       await visitor.sendForm();
-      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+      await expect(visitor.codeScreen).toBeVisible();
       await page.reload();
-      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-      await visitor.enterCode(await visitor.mailedCode());
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.codeScreen).toBeVisible();
+      await visitor.openArticle();
       await page.reload();
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.article).toBeVisible();
       for (const picture of await page.getByRole('article').locator('img').all()) {
         await picture.scrollIntoViewIfNeeded();
         await expect
           .poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth))
           .toBeGreaterThan(0);
       }
-      for (const { name: cookie, path, secure, httpOnly } of await context.cookies())
-        expect({ cookie, path, secure, httpOnly }).toEqual({
-          cookie: expect.stringMatching(/^__Secure-(challenge|session)$/),
-          path: '/guide',
-          secure: true,
-          httpOnly: true,
-        });
       expect(await context.cookies(site.url)).toEqual([]);
       await page.getByRole('button', { name: 'Share' }).click();
       await expect(visitor.toast).toContainText('Link copied');
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(home);
       await page.goBack();
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-      await expect(page.getByRole('article')).toBeHidden();
+      await expect(visitor.article).toBeHidden();
       await page.goForward();
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.article).toBeVisible();
       await page.getByRole('button', { name: 'Back' }).click();
-      await expect(page.getByRole('heading', { name: 'Master AI-Powered Cold Outreach' })).toBeVisible();
+      await expect(visitor.landing).toBeVisible();
       await expect(page).toHaveURL(`${home}?utm_source=mail`);
       await page.getByRole('button', { name: /play/i }).click();
       await expect
@@ -121,15 +89,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(strays).toEqual([]);
     });
 
-    test('the links of the mail lead there, and end there', async ({ page, site, context }) => {
-      const visitor = createVisitor(page, site);
+    test('the links of the mail lead there, and end there', async ({ page, site, context, visitor }) => {
       await page.goto(`${site.url}/guide/`);
       await visitor.readArticle();
       const strays = watchForStrays(context);
       const { parsed } = await site.inbox.waitForMail(visitor.email, 2);
       await context.clearCookies();
       await page.goto(linkIn(parsed.text ?? '', 'guide'));
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.article).toBeVisible();
       await expect(page).toHaveURL(`${site.url}/guide/`);
 
       await page.goto(linkIn(parsed.text ?? '', 'unsubscribe'));
@@ -137,7 +104,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
       await page.getByRole('main').getByRole('link').click();
       await expect(page).toHaveURL(`${site.url}/guide/`);
-      await expect(page.getByRole('heading', { name: 'Master AI-Powered Cold Outreach' })).toBeVisible();
+      await expect(visitor.landing).toBeVisible();
       expect(strays).toEqual([]);
 
       // The button of a mail program.

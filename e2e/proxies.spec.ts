@@ -1,41 +1,15 @@
 // The built site behind nginx and behind Caddy, with the files of deploy/ that operators are given.
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { request, type RequestOptions } from 'node:https';
-import { request as plainRequest } from 'node:http';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { freePort } from '#testing/free-port.ts';
 import { startOnHeldSocket, streamOf } from '#testing/held-socket.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
-import { startProxy, type ProxyPorts } from '#testing/proxies.ts';
+import { startProxy } from '#testing/proxies.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { prepareSite, siteSettings, startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
+import { prepareSite, siteSettings, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { createVisitor, expect, test as base } from './fixtures.ts';
-
-type Answer = {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  /** Shows how often each header stands in the answer. */
-  readonly rawHeaders: readonly string[];
-  readonly body: string;
-};
-
-async function ask(
-  url: string,
-  { body = '', ...options }: RequestOptions & { readonly body?: string } = {},
-): Promise<Answer> {
-  const sent = url.startsWith('https:')
-    ? request(url, { rejectUnauthorized: false, ...options })
-    : plainRequest(url, options);
-  sent.end(body);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const { statusCode: status = 0, headers, rawHeaders } = response;
-  return { status, headers, rawHeaders, body: await text(response) };
-}
+import { expect } from './fixtures.ts';
+import { ask, freePorts, settingsBehind, testBehind, type Answer } from './proxy-fixtures.ts';
 
 const postForm = (origin: string, email: string, headers: Readonly<Record<string, string>> = {}) =>
   ask(`${origin}/api/leads`, {
@@ -60,39 +34,14 @@ async function visitorAddress(site: Site, email: string): Promise<string | undef
 }
 
 for (const name of ['nginx', 'caddy'] as const) {
-  const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
-    ports: [
-      // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-      async ({}, use) => use({ http: await freePort(), https: await freePort(), pages: [await freePort()] }),
-      { scope: 'worker' },
-    ],
-    site: [
-      async ({ ports }, use) => {
-        const site = await startSite({ env: settings(ports) });
-        const proxy = await startProxy(name, ports);
-        const url = `https://localhost:${ports.https}`;
-        // On a machine that is busy it may refuse visitors right after its start.
-        await until(async () => (await ask(url)).status === 200);
-        await use({ ...site, url });
-        await proxy.close();
-        await site.close();
-      },
-      { scope: 'worker' },
-    ],
-  });
-  const settings = (ports: ProxyPorts) => ({
-    PORT: String(ports.pages[0]),
-    PUBLIC_URL: `https://localhost:${ports.https}`,
-    TRUST_PROXY: '1',
-  });
+  const test = testBehind(name);
 
   test.describe(`behind ${name}`, () => {
     test.describe.configure({ mode: 'default', timeout: 60_000 });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('a visitor goes the whole way over TLS and HTTP/2', async ({ page, site, context }) => {
-      const visitor = createVisitor(page, site);
+    test('a visitor goes the whole way over TLS and HTTP/2', async ({ page, site, context, visitor }) => {
       const answer = await page.goto(site.url);
       expect(answer?.status(), await answer?.text()).toBe(200);
       const protocol = await page.evaluate(() => {
@@ -110,7 +59,7 @@ for (const name of ['nginx', 'caddy'] as const) {
           httpOnly: true,
         });
       await page.reload();
-      await expect(page.getByRole('article')).toBeVisible();
+      await expect(visitor.article).toBeVisible();
     });
 
     test('what the page says arrives as it said it, and once', async ({ site, ports }) => {
@@ -164,13 +113,12 @@ for (const name of ['nginx', 'caddy'] as const) {
 
     test('a restart on a socket that systemd holds refuses no page and no form', async () => {
       test.setTimeout(180_000);
-      const port = await freePort();
-      const own = { http: await freePort(), https: await freePort(), pages: [port] };
+      const own = await freePorts();
       const { env, folder, close } = await prepareSite({
-        env: { ...settings(own), LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' },
+        env: { ...settingsBehind(own), LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' },
       });
       const url = `https://localhost:${own.https}`;
-      const page = await startOnHeldSocket(env, folder, { port });
+      const page = await startOnHeldSocket(env, folder, { port: own.pages[0]! });
       const proxy = await startProxy(name, own);
       await until(async () => (await ask(url)).status === 200);
       let forms = 0;
@@ -210,7 +158,7 @@ for (const name of ['nginx', 'caddy'] as const) {
         expect(headers['retry-after']).toBe('5');
         expect(body).toBe('This page will be back in a moment. Please try again in a few seconds.');
       }
-      const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settings(ports) };
+      const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settingsBehind(ports) };
       const again = await startSiteProcess(env, site.folder);
       try {
         // Caddy waits for it.

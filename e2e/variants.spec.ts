@@ -13,17 +13,9 @@ import { createVisitor, expect, test } from './fixtures.ts';
 const HEADLINES = { a: 'Master AI-Powered Cold Outreach', b: 'Write Emails That Get Answers' } as const;
 type Name = keyof typeof HEADLINES;
 
-const withSite = async (work: (site: Site) => Promise<void>) => {
-  const site = await startSite({
-    campaign: variantsCampaign(),
-    env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
-  });
-  try {
-    await work(site);
-  } finally {
-    await site.close();
-  }
-};
+/** Each test counts what its own site counted. */
+const startVariants = () =>
+  startSite({ campaign: variantsCampaign(), env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' } });
 
 // Chromium without windows calls itself a robot, and is one to us.
 const userAgent =
@@ -87,121 +79,118 @@ test('each browser is given one of two pages and keeps it; form, lead and report
   browser,
 }) => {
   test.slow();
-  await withSite(async (site) => {
-    const { visits, given } = await oneOfEach(browser, site);
-    for (const name of ['a', 'b'] as const) {
-      const { page, reports } = visits[name];
-      // The same address, another one, and one from another site: the same page, and no trace of the question.
-      for (const address of [
-        '/',
-        '/?utm_source=newsletter',
-        '/?utm_source=newsletter&utm_term=two words',
-        '/#closing',
-      ])
-        for (let times = 0; times < 2; times += 1) {
-          await page.goto('about:blank');
-          await page.goto(site.url + address);
-          await expect(page.getByRole('heading', { level: 1, name: HEADLINES[name] })).toBeVisible();
-          expect(page.url()).toBe(new URL(address, site.url).href);
-        }
-      expect(reports).toHaveLength(1);
-      expect(await page.evaluate(() => localStorage.getItem('page-variant'))).toBe(`${name} a,b`);
-      expect(await page.context().cookies()).toEqual([]);
-    }
+  await using site = await startVariants();
+  const { visits, given } = await oneOfEach(browser, site);
+  for (const name of ['a', 'b'] as const) {
+    const { page, reports } = visits[name];
+    // The same address, another one, and one from another site: the same page, and no trace of the question.
+    for (const address of [
+      '/',
+      '/?utm_source=newsletter',
+      '/?utm_source=newsletter&utm_term=two words',
+      '/#closing',
+    ])
+      for (let times = 0; times < 2; times += 1) {
+        await page.goto('about:blank');
+        await page.goto(site.url + address);
+        await expect(page.getByRole('heading', { level: 1, name: HEADLINES[name] })).toBeVisible();
+        expect(page.url()).toBe(new URL(address, site.url).href);
+      }
+    expect(reports).toHaveLength(1);
+    expect(await page.evaluate(() => localStorage.getItem('page-variant'))).toBe(`${name} a,b`);
+    expect(await page.context().cookies()).toEqual([]);
+  }
 
-    const { page, reports } = visits.b;
-    const visitor = createVisitor(page, site);
-    const bodies: unknown[] = [];
-    const wordings: (string | undefined)[] = [];
-    page.on('request', (request) => {
-      if (!request.url().endsWith('/api/leads')) return;
-      bodies.push(request.postDataJSON());
-      wordings.push(request.headers()['x-consent-version']);
-    });
-    await page.goto(`${site.url}/?utm_source=newsletter`);
-    await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-    await expect(page.getByRole('heading', { name: 'Where Shall We Send It?' })).toBeVisible();
-    await expect(page.getByRole('checkbox', { name: /^Yes, send me the guide/ })).toBeVisible();
-    await visitor.fillForm();
-    await page.reload();
-    await expect(page.getByRole('heading', { name: 'Where Shall We Send It?' })).toBeVisible();
-    await page.getByRole('checkbox').check();
-    await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    // A reload that brings the other page first comes back to the same stage.
-    await page.reload();
-    await expect(page.getByText(visitor.email)).toBeVisible();
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    expect(bodies).toEqual([
-      {
-        name: 'Ada Lovelace',
-        company: 'Analytical Engines',
-        email: visitor.email,
-        consent: true,
-        variant: 'b',
-      },
-    ]);
-    expect(wordings).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/)]);
-    expect(reports.slice(0, 2)).toEqual([
-      { step: 'first-seen', variant: 'b' },
-      { step: 'opened', variant: 'b' },
-    ]);
-
-    await site.stop('SIGINT');
-    const { byVariant, bySource } = JSON.parse(reportOf(site, '--json')) as Report;
-    expect(byVariant?.variants.map(({ name, views, leads }) => ({ name, views, leads }))).toEqual([
-      { name: 'a', views: given.filter((name) => name === 'a').length, leads: 0 },
-      { name: 'b', views: given.filter((name) => name === 'b').length, leads: 1 },
-    ]);
-    expect(byVariant?.verdicts).toMatchObject([{ variant: 'b', type: 'open', leading: 'b' }]);
-    expect(bySource.find(({ name }) => name === 'newsletter')).toMatchObject({ leads: 1 });
-    const text = reportOf(site, '--text');
-    expect(text).toContain('It cannot be said yet which of a and b is better');
-    expect(text).toContain('The variants ask for the consent in different words');
-    for (const visit of Object.values(visits)) await visit.page.context().close();
+  const { page, reports } = visits.b;
+  const visitor = createVisitor(page, site);
+  const bodies: unknown[] = [];
+  const wordings: (string | undefined)[] = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/api/leads')) return;
+    bodies.push(request.postDataJSON());
+    wordings.push(request.headers()['x-consent-version']);
   });
+  await page.goto(`${site.url}/?utm_source=newsletter`);
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Where Shall We Send It?' })).toBeVisible();
+  await expect(page.getByRole('checkbox', { name: /^Yes, send me the guide/ })).toBeVisible();
+  await visitor.fillForm();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Where Shall We Send It?' })).toBeVisible();
+  await page.getByRole('checkbox').check();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  // A reload that brings the other page first comes back to the same stage.
+  await page.reload();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(bodies).toEqual([
+    {
+      name: 'Ada Lovelace',
+      company: 'Analytical Engines',
+      email: visitor.email,
+      consent: true,
+      variant: 'b',
+    },
+  ]);
+  expect(wordings).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/)]);
+  expect(reports.slice(0, 2)).toEqual([
+    { step: 'first-seen', variant: 'b' },
+    { step: 'opened', variant: 'b' },
+  ]);
+
+  await site.stop('SIGINT');
+  const { byVariant, bySource } = JSON.parse(reportOf(site, '--json')) as Report;
+  expect(byVariant?.variants.map(({ name, views, leads }) => ({ name, views, leads }))).toEqual([
+    { name: 'a', views: given.filter((name) => name === 'a').length, leads: 0 },
+    { name: 'b', views: given.filter((name) => name === 'b').length, leads: 1 },
+  ]);
+  expect(byVariant?.verdicts).toMatchObject([{ variant: 'b', type: 'open', leading: 'b' }]);
+  expect(bySource.find(({ name }) => name === 'newsletter')).toMatchObject({ leads: 1 });
+  const text = reportOf(site, '--text');
+  expect(text).toContain('It cannot be said yet which of a and b is better');
+  expect(text).toContain('The variants ask for the consent in different words');
+  for (const visit of Object.values(visits)) await visit.page.context().close();
 });
 
-test('a variant can be looked at, and nothing of that is counted or kept', async ({ page }) => {
+test('a variant can be looked at, with scripts and without, and nothing of that is counted or kept', async ({
+  page,
+  browser,
+}) => {
   test.slow();
-  await withSite(async (site) => {
-    const reports = watchReports(page);
-    const bodies: unknown[] = [];
-    page.on('request', (request) => {
-      if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
-    });
-    for (const name of ['a', 'b'] as const) {
-      await page.goto(`${site.url}/?variant=${name}`);
-      expect(await shown(page)).toBe(name);
-    }
-    const visitor = createVisitor(page, site);
-    await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-    await visitor.fillForm();
-    await visitor.sendForm();
-    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-    await visitor.enterCode(await visitor.mailedCode());
-    await expect(page.getByRole('article')).toBeVisible();
-    expect(reports).toEqual([]);
-    expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
-    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-    await site.stop('SIGINT');
-    const report = JSON.parse(reportOf(site, '--json')) as Report;
-    expect(report.funnel?.map(({ step }) => step)).toEqual(['asked', 'mailed', 'entered']);
-    expect(report.byVariant?.since).toBe(null);
+  await using site = await startVariants();
+  const reports = watchReports(page);
+  const bodies: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/leads')) bodies.push(request.postDataJSON());
   });
-});
-
-test('without scripts there is one of the pages, whole', async ({ browser }) => {
-  await withSite(async (site) => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    for (const name of ['a', 'b'] as const) {
-      await page.goto(`${site.url}/?variant=${name}`);
-      await expect(page.getByRole('heading', { level: 1, name: HEADLINES[name] })).toBeVisible();
-    }
-    await page.goto(site.url);
-    expect(['a', 'b']).toContain(await shown(page));
-    await context.close();
-  });
+  for (const name of ['a', 'b'] as const) {
+    await page.goto(`${site.url}/?variant=${name}`);
+    expect(await shown(page)).toBe(name);
+  }
+  const visitor = createVisitor(page, site);
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(reports).toEqual([]);
+  expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  const withoutScripts = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await withoutScripts.newPage();
+  for (const name of ['a', 'b'] as const) {
+    await plain.goto(`${site.url}/?variant=${name}`);
+    expect(await shown(plain)).toBe(name);
+  }
+  // One of them, whole.
+  await plain.goto(site.url);
+  expect(['a', 'b']).toContain(await shown(plain));
+  await withoutScripts.close();
+  await site.stop('SIGINT');
+  const report = JSON.parse(reportOf(site, '--json')) as Report;
+  expect(report.funnel?.map(({ step }) => step)).toEqual(['asked', 'mailed', 'entered']);
+  expect(report.byVariant?.since).toBe(null);
 });

@@ -2,7 +2,7 @@
 // browser's own buttons, reloads, two tabs.
 import type { Page } from '@playwright/test';
 
-import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
+import { expect, test, type Visitor } from './fixtures.ts';
 
 test('without JavaScript the whole landing page is there, with a notice at the form', async ({
   browser,
@@ -27,33 +27,9 @@ test('without JavaScript the whole landing page is there, with a notice at the f
   await context.close();
 });
 
-test('nothing but the page itself is loaded from anywhere else', async ({ page, visitor, site }) => {
-  const hosts = new Set<string>();
-  page.on('request', (request) => {
-    if (request.url().startsWith('http')) hosts.add(new URL(request.url()).host);
-  });
-  await page.goto('/');
-  await page.mouse.wheel(0, 5000);
-  await page.getByRole('button', { name: 'Play video' }).click();
-  await page.mouse.wheel(0, -5000);
-  await visitor.readArticle();
-  expect([...hosts]).toEqual([new URL(site.url).host]);
-});
-
-test('a press on the button long before the application is there is not lost', async ({ page, visitor }) => {
-  const pressed = Promise.withResolvers<void>();
-  await page.route('**/assets/app-*', async (route) => {
-    await pressed.promise;
-    await route.continue();
-  });
-  await page.goto('/', { waitUntil: 'commit' });
-  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-  pressed.resolve();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
-  await visitor.fillForm();
-});
-
-test('so is the theme toggle, and a hover that asks for a tooltip', async ({ page }) => {
+test('the first press may be that of the theme toggle, and the first move one that asks for a tooltip', async ({
+  page,
+}) => {
   await page.goto('/');
   await page.getByRole('button', { name: 'Toggle theme' }).click();
   await expect(page.locator('html')).toHaveClass('dark');
@@ -76,19 +52,21 @@ test('the flow works on a slow 3G', async ({ page, visitor, context }) => {
   await visitor.readArticle();
 });
 
-test('a chunk that does not load is asked for again, and works when it comes', async ({
+test('a first file that does not load is asked for again, and works when it comes', async ({
   page,
   visitor,
   expectedComplaints,
 }) => {
   expectedComplaints.push(/assets\/app-/);
-  let failures = 2;
-  await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
-  await page.goto('/');
-  await visitor.openForm();
+  await page.route('**/assets/app-*', (route) => route.abort(), { times: 2 });
+  await visitor.startAtForm();
 });
 
-test('a chunk that never loads is reported with a way out', async ({ page, expectedComplaints }) => {
+test('a first file that never loads is reported with a way out', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
   expectedComplaints.push(/assets\/app-/);
   await page.route('**/assets/app-*', (route) => route.abort());
   await page.goto('/');
@@ -98,8 +76,7 @@ test('a chunk that never loads is reported with a way out', async ({ page, expec
   await page.unroute('**/assets/app-*');
   await alert.getByRole('link', { name: 'try again' }).click();
   await expect(alert).toBeHidden();
-  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await visitor.openForm();
 });
 
 test('it works where storage is forbidden', async ({ page, visitor }) => {
@@ -117,9 +94,8 @@ test('it works where storage is forbidden', async ({ page, visitor }) => {
   await expect(page.locator('html')).toHaveClass('dark');
   await visitor.askForCode();
   await page.reload();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.openArticle();
 });
 
 /** Does to the page what translation tools do: wraps every text in an element, again and again. */
@@ -151,7 +127,7 @@ test('a translation tool that rewrites the text breaks nothing, before or after 
   await page.goto('/');
   await translate(visitor);
   await page.getByRole('button', { name: /Get Your Free Copy»?$/ }).click();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.getByRole('button', { name: /Send Verification Code/ }).click();
   await expect(page.getByText(/^«?Name must be at least 2 characters/)).toBeVisible();
   await visitor.fillForm();
@@ -162,7 +138,7 @@ test('a translation tool that rewrites the text breaks nothing, before or after 
   await page.keyboard.type('000000');
   await expect(visitor.toast).toContainText('Verification Failed');
   await page.keyboard.type(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   await page.getByRole('button', { name: /Back/ }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Cold Outreach');
 });
@@ -182,14 +158,13 @@ test("the browser's Back and Forward move between the stages and keep what was t
   await page.goForward();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
   await page.goForward();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   expect(page.url()).toBe(`${site.url}/?utm_source=test`);
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
+  await visitor.openArticle();
   await page.goBack();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await expect(visitor.form).toBeVisible();
   await page.goForward();
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
@@ -210,7 +185,7 @@ test('a reload of the code screen restores it, its countdown goes on, and nothin
   await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
   const before = await countdown(page);
   await page.reload();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
   await expect(page.getByText(/^Resend in \d+ seconds$/)).toBeVisible();
   expect(await countdown(page)).toBeLessThanOrEqual(before);
   await expect(page.getByText(visitor.email)).toBeVisible();
@@ -219,39 +194,17 @@ test('a reload of the code screen restores it, its countdown goes on, and nothin
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await page.goBack();
   await visitor.enterCode(code);
-  await expect(page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
   await page.reload();
-  await expect(page.getByRole('article')).toBeVisible();
-});
-
-test('a reload of the form stays at the form', async ({ page, visitor }) => {
-  await page.goto('/');
-  await visitor.openForm();
-  await page.reload();
-  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
-});
-
-test('two tabs at once do not get into each other’s way', async ({ page, visitor, context, site }) => {
-  await page.goto('/');
-  await visitor.askForCode();
-  const second = createVisitor(await context.newPage(), site);
-  await second.page.goto(site.url);
-  await second.askForCode();
-  await page.reload();
-  await expect(page.getByText(visitor.email)).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-  await second.enterCode(await second.mailedCode());
-  await expect(second.page.getByRole('article')).toBeVisible();
+  await expect(visitor.article).toBeVisible();
 });
 
 test('a likely slip in the address is pointed out beside the field, and never in the way', async ({
   page,
   visitor,
 }) => {
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
   await visitor.fillForm({ email: 'ada@gmial.com' });
   const button = page.getByRole('button', { name: 'Send Verification Code' });
   const suggestion = page.getByRole('button', { name: 'Did you mean ada@gmail.com?' });
@@ -265,39 +218,28 @@ test('a likely slip in the address is pointed out beside the field, and never in
   await page.getByLabel('Work Email *').fill(visitor.email.replace('example.com', 'gmial.com'));
   await page.route('**/api/leads', (route) => route.fulfill({ status: 202, body: '' }));
   await visitor.sendForm();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a link that leads nowhere leaves every stage as it is, and Back still works', async ({
+test('a link that leads nowhere leaves every stage as it is; the product title leads to the landing page, and Back from there to the code', async ({
   page,
   visitor,
 }) => {
-  await page.goto('/');
-  await visitor.openForm();
+  await visitor.startAtForm();
+  await page.reload();
+  await expect(visitor.form).toBeVisible();
   await visitor.fillForm();
   await page.getByRole('link', { name: 'Privacy Policy' }).click();
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await visitor.sendForm();
+  await expect(visitor.codeScreen).toBeVisible();
   await page.getByRole('link', { name: 'Terms of Service' }).click();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  await visitor.enterCode(await visitor.mailedCode());
-  await expect(page.getByRole('article')).toBeVisible();
-});
-
-test('the product title leads back to the landing page, and Back from there to the code', async ({
-  page,
-  visitor,
-}) => {
-  await page.goto('/');
-  await visitor.askForCode();
+  await expect(visitor.codeScreen).toBeVisible();
   await page.getByRole('banner').getByRole('link').click();
-  await expect(
-    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
-  ).toBeVisible();
+  await expect(visitor.landing).toBeVisible();
   await page.goBack();
-  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(visitor.codeScreen).toBeVisible();
+  await visitor.openArticle();
   await page.goto('/');
-  await expect(
-    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
-  ).toBeVisible();
+  await expect(visitor.landing).toBeVisible();
 });

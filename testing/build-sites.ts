@@ -1,22 +1,34 @@
-// Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
-import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+// Builds the sites that tests start, unless those that are there fit.
+import { DEFAULT_CAMPAIGN, ensureAllBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
   bareCampaign,
   campaignUnder,
+  matomoCampaign,
   ownFieldsCampaign,
+  plausibleCampaign,
   rearrangedCampaign,
   reversedCampaign,
+  umamiCampaign,
   variantsCampaign,
 } from '#testing/other-campaigns.ts';
 
-for (const campaign of [
-  TEST_CAMPAIGN,
-  GERMAN_CAMPAIGN,
-  rearrangedCampaign(),
-  reversedCampaign(),
-  bareCampaign(),
-  ownFieldsCampaign(),
-  variantsCampaign(),
-])
-  ensureBuilt(campaign);
-for (const path of ['/guide', '/other']) ensureBuilt(campaignUnder(path), `https://example.com${path}`);
+await ensureAllBuilt([
+  ...[
+    TEST_CAMPAIGN,
+    GERMAN_CAMPAIGN,
+    rearrangedCampaign(),
+    reversedCampaign(),
+    bareCampaign(),
+    ownFieldsCampaign(),
+    variantsCampaign(),
+    plausibleCampaign(),
+    umamiCampaign(),
+    matomoCampaign(),
+  ].map((campaign) => ({ campaign })),
+  ...['/guide', '/other'].map((path) => ({
+    campaign: campaignUnder(path),
+    publicUrl: `https://example.com${path}`,
+  })),
+  // The last: `npm test` builds it meanwhile.
+  { campaign: DEFAULT_CAMPAIGN },
+]);

@@ -3,6 +3,7 @@
 // tells its content, so a changed source makes another one.
 import { createHash } from 'node:crypto';
 import {
+  appendFileSync,
   chmodSync,
   cpSync,
   existsSync,
@@ -20,6 +21,7 @@ import { parse, stringify } from 'yaml';
 
 import { SECTIONS } from '#shared/campaign-schema.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { COUNTER_ORIGIN, UMAMI_SITE } from '#testing/visit-counter.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
@@ -122,3 +124,18 @@ export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-field
 
 /** With a second variant of its page, other in its words, its sections and what is agreed to: testing/variants. @returns its folder */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
+
+/** With a visit counter. @param words of `analytics` in site.yaml */
+const countedBy = (tool: string, words: readonly string[]): string =>
+  keptCampaign(`counted-by-${tool}`, (folder) => {
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+    const lines = ['', 'analytics:', `  tool: ${tool}`, ...words.map((line) => `  ${line}`), ''];
+    appendFileSync(path.join(folder, 'site.yaml'), lines.join('\n'));
+  });
+
+export const plausibleCampaign = (): string =>
+  countedBy('plausible', [`script: ${COUNTER_ORIGIN}/js/pa-abc_123.js`]);
+export const umamiCampaign = (): string =>
+  countedBy('umami', [`script: ${COUNTER_ORIGIN}/script.js`, `site: ${UMAMI_SITE}`]);
+export const matomoCampaign = (): string =>
+  countedBy('matomo', [`script: ${COUNTER_ORIGIN}/matomo.js`, "site: '7'"]);

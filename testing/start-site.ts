@@ -175,10 +175,10 @@ export async function prepareSite({
   };
 }
 
-export type Site = SiteProcess & Omit<PreparedSite, 'start'>;
+export type Site = SiteProcess & Omit<PreparedSite, 'start'> & AsyncDisposable;
 
 /** Starts a site of one process with everything it needs, and takes it all down again on close. */
 export async function startSite(options?: SiteOptions): Promise<Site> {
   const { start, ...prepared } = await prepareSite(options);
-  return { ...(await start()), ...prepared };
+  return { ...(await start()), ...prepared, [Symbol.asyncDispose]: prepared.close };
 }

@@ -7,14 +7,18 @@ import { text } from 'node:stream/consumers';
 
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 
+/** Where a campaign says it is. A browser comes to it by `resolverRule`, and accepts its certificate only with `ignoreHTTPSErrors`. */
+export const COUNTER_ORIGIN = 'https://counter.example';
+export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
+
 export type VisitCounter = {
-  /** A browser accepts its certificate only with `ignoreHTTPSErrors`. */
-  readonly origin: string;
+  /** For Chromium's command line. */
+  readonly resolverRule: string;
   /** The whole of each request, its headers included, as one text; preflights too. */
   readonly asked: readonly string[];
   /** The bodies of what its script sent. */
   readonly sent: readonly string[];
-  /** What the script is from now on; null: there is none (404). */
+  /** What the script is from now on; null: there is none (404). Forgets what was asked and sent before. */
   readonly serve: (script: string | null) => void;
   readonly close: () => Promise<void>;
 };
@@ -44,11 +48,13 @@ export async function startVisitCounter(): Promise<VisitCounter> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `https://localhost:${port}`,
+    resolverRule: `--host-resolver-rules=MAP ${new URL(COUNTER_ORIGIN).host} localhost:${port}`,
     asked,
     sent,
     serve: (next) => {
       script = next;
+      asked.length = 0;
+      sent.length = 0;
     },
     close: async () => {
       server.closeAllConnections();

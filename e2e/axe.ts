@@ -1,0 +1,66 @@
+// What axe finds on a page, in both themes.
+import type { Page } from '@playwright/test';
+import axe from 'axe-core';
+
+import { expect } from './fixtures.ts';
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** Of all rules, those whose answer depends on the theme. */
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+type WithAxe = { readonly axe: typeof axe };
+
+/**
+ * Reading its source takes axe longer than looking, so a page reads it once. From then on its colours change at once: on their way from
+ * one theme to the other they are none that anyone reads.
+ */
+async function ensureAxe(page: Page): Promise<void> {
+  if (await page.evaluate(() => 'axe' in window)) return;
+  await page.evaluate(axe.source);
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('*, ::before, ::after { transition: none !important; }');
+    document.adoptedStyleSheets.push(sheet);
+  });
+}
+
+/** A movement that takes longer, such as that of a toast, changes no colour. */
+const LONGEST_MS = 1_000;
+
+/** Waits for what still fades in. */
+const atRest = (page: Page): Promise<unknown> =>
+  page.evaluate((longest) => {
+    const passing = document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) <= longest);
+    return Promise.allSettled(passing.map(({ finished }) => finished)).then(() => null);
+  }, LONGEST_MS);
+
+async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
+  await atRest(page);
+  const found = await page.evaluate(
+    (rules) =>
+      (window as unknown as WithAxe).axe.run(document, { runOnly: rules, resultTypes: ['violations'] }),
+    runOnly,
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+/** Shows a theme as its switch does, and keeps nothing. */
+const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
+  page.evaluate((name) => {
+    const { classList } = document.documentElement;
+    classList.toggle('dark', name === 'dark');
+    classList.toggle('light', name === 'light');
+  }, theme);
+
+/** Expects that a page in the light theme passes, and that it does in the dark one. @param state how a failure names it */
+export async function expectNoViolations(page: Page, state: string): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await ensureAxe(page);
+  expect(await violations(page, { type: 'tag', values: TAGS }), state).toEqual([]);
+  await showTheme(page, 'dark');
+  const inDark = await violations(page, { type: 'rule', values: RULES_OF_COLOURS });
+  expect(inDark, `${state}, in the dark theme`).toEqual([]);
+  await showTheme(page, 'light');
+}

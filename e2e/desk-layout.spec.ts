@@ -1,0 +1,99 @@
+// What of the desk depends on the width of letters: nothing scrolls sideways on a telephone, and what is long leaves room.
+import type { Page } from '@playwright/test';
+
+import { becomeLead, changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
+import { overflow } from './fixtures.ts';
+
+const PHONE = { width: 375, height: 812 };
+
+const openTables = async (page: Page) => {
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  for (const table of await page
+    .getByRole('main')
+    .getByText(/^Table: /)
+    .all())
+    await table.click();
+};
+
+const openDetails = (page: Page) =>
+  page
+    .getByRole('region', { name: 'Story' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Asked for a code' })
+    .getByText('Details')
+    .click();
+
+/** Each page, and what is opened on it. */
+const PAGES: readonly (readonly [path: string, open?: (page: Page) => Promise<unknown>])[] = [
+  ['/'],
+  ['/leads'],
+  ['/leads?domain=compilers.example'],
+  ['/companies'],
+  ['/account'],
+  ['/lost', (page) => page.getByRole('button', { name: 'Other days' }).click()],
+  ['/mail', (page) => expect(page.getByRole('heading', { name: 'Webhooks' })).toBeVisible()],
+  ['/doctor', (page) => expect(page.getByText('1 problem, 1 warning.')).toBeVisible()],
+  ['/report', openTables],
+];
+
+test('no page of the desk scrolls sideways at 375 px @layout', async ({ page, open }) => {
+  test.slow();
+  await page.setViewportSize(PHONE);
+  await page.route('**/api/doctor*', (route) => route.fulfill({ json: FOUND }));
+  await page.goto('/');
+  await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
+  expect(await overflow(page), 'sign in').toBe(0);
+  for (const [path, act] of PAGES) {
+    await open(path);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    const busy = page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ });
+    await expect(busy).toHaveCount(0, { timeout: 20_000 });
+    await act?.(page);
+    expect(await overflow(page), path).toBe(0);
+  }
+  await open(`/leads?search=${KEPT_LEAD.email}`);
+  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
+  await openDetails(page);
+  expect(await overflow(page), 'a person').toBe(0);
+});
+
+test('the fields above the list stand in one row, and a long name leaves the other columns in view @layout', async ({
+  page,
+  open,
+}) => {
+  await page.route('**/api/people?*', async (route) => {
+    const response = await route.fetch();
+    const { people, ...rest } = (await response.json()) as { readonly people: readonly object[] };
+    await route.fulfill({
+      response,
+      json: { ...rest, people: people.map((person) => ({ ...person, name: 'Grace'.repeat(35) })) },
+    });
+  });
+  await open('/leads?source=newsletter');
+  await expect(page.getByRole('rowheader').first()).toContainText('GraceGrace');
+  await expect(page.getByRole('columnheader', { name: 'Flags' })).toBeInViewport({ ratio: 1 });
+  const places = await page
+    .getByRole('search')
+    .locator('input, select')
+    .evaluateAll((fields) => fields.map((field) => field.getBoundingClientRect()));
+  const rows = new Set(places.map(({ y, height }) => `${Math.round(y)} ${Math.round(height)}`));
+  expect([...rows], 'top and height of the fields, in pixels').toHaveLength(1);
+});
+
+test('a long address fits the dialogue that erases it at 375 and 320 px @layout', async ({
+  page,
+  desk,
+  open,
+}) => {
+  const email = 'grace@marketing.industrieanlagenbau.example';
+  await becomeLead(desk.site, { ...KEPT_LEAD, email });
+  await page.setViewportSize(PHONE);
+  await open(`/leads?search=${email}`);
+  await page.getByRole('link', { name: KEPT_LEAD.name }).click();
+  await page.getByRole('button', { name: 'Erase' }).click();
+  const dialogue = page.getByRole('alertdialog');
+  for (const width of [375, 320]) {
+    await page.setViewportSize({ width, height: 812 });
+    expect(await dialogue.evaluate((box) => box.scrollWidth - box.clientWidth), `${width} px`).toBe(0);
+  }
+});

@@ -1,0 +1,74 @@
+// A site behind nginx or Caddy, with the files of deploy/ that operators are given.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request as plainRequest } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+import { freePort } from '#testing/free-port.ts';
+import { startProxy, type ProxyName, type ProxyPorts } from '#testing/proxies.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+import { test as base } from './fixtures.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Shows how often each header stands in the answer. */
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+};
+
+/** Asks without a browser, whoever signed the certificate. */
+export async function ask(
+  url: string,
+  { body = '', ...options }: RequestOptions & { readonly body?: string } = {},
+): Promise<Answer> {
+  const sent = url.startsWith('https:')
+    ? request(url, { rejectUnauthorized: false, ...options })
+    : plainRequest(url, options);
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, headers, rawHeaders } = response;
+  return { status, headers, rawHeaders, body: await text(response) };
+}
+
+/** The settings of a page behind a proxy. @param path under which it is, such as /guide */
+export const settingsBehind = ({ pages, https }: ProxyPorts, path = '') => ({
+  PORT: String(pages[0]),
+  PUBLIC_URL: `https://localhost:${https}${path}`,
+  TRUST_PROXY: '1',
+});
+
+export const freePorts = async (): Promise<ProxyPorts> => ({
+  http: await freePort(),
+  https: await freePort(),
+  pages: [await freePort()],
+});
+
+type Behind = {
+  /** Under which the page is on another site; none: it is at the root. */
+  readonly path?: string;
+  readonly campaign?: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Tests of one page behind one proxy, whose address is that of the site. */
+export const testBehind = (name: ProxyName, { path = '', env, ...options }: Behind = {}) =>
+  base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+    ports: [async ({}, use) => use(await freePorts()), { scope: 'worker' }],
+    site: [
+      async ({ ports }, use) => {
+        const site = await startSite({ ...options, env: { ...settingsBehind(ports, path), ...env } });
+        const proxy = await startProxy(name, ports, { place: path === '' ? 'root' : 'path' });
+        const url = `https://localhost:${ports.https}`;
+        // On a machine that is busy it may refuse visitors right after its start.
+        await until(async () => (await ask(`${url}${path}/`)).status === 200);
+        await use({ ...site, url });
+        await proxy.close();
+        await site.close();
+      },
+      { scope: 'worker', timeout: 90_000 },
+    ],
+  });
