@@ -294,7 +294,7 @@ export const mail = {
     nextTry: 'Next try',
     retry: 'Send again',
     retryAll: 'Send all again',
-    retryOf: (type: string) => `Send ${type} again`,
+    retryOf: (type: string) => `Send again: ${type}`,
     revived: (count: number) => `${counted(count, 'message is', 'messages are')} sent again.`,
     noneRevived: 'None of them was given up any more.',
   },
