@@ -5,6 +5,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#desk/commands/command.ts';
+import { instanceLine } from '#desk/commands/instance-line.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
@@ -87,21 +88,3 @@ await service?.then(
 );
 // What nobody reads would keep it.
 if (interrupted.signal.aborted) process.exit();
-
-const HELP = new Set(['help', '-h', '--help']);
-const asksForData = (args: readonly string[]): boolean =>
-  args.some(
-    (arg, at) =>
-      arg === '--json' || arg === '--format=jsonl' || (arg === 'jsonl' && args[at - 1] === '--format'),
-  );
-
-/**
- * @param settings of the instance
- * @param args as typed, without the name of the program
- * @returns the line; null where it would be in the way: before help, before JSON, and before complaints about the settings
- */
-function instanceLine(settings: ReturnType<typeof readSettings>, args: readonly string[]): string | null {
-  if (args.length === 0 || args.some((arg) => HELP.has(arg)) || asksForData(args)) return null;
-  if (settings.type === 'complaints') return null;
-  return `${settings.config.publicUrl}, with settings and data in ${settings.folder}`;
-}
