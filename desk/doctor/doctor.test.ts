@@ -140,8 +140,8 @@ describe('the doctor', () => {
       assert.deepEqual(await problems(), []);
       using database = new DatabaseSync(path.join(instance.folder, 'data/leads.db'));
       const insert = database.prepare(
-        `insert into outbox (id, recipient, recipient_domain, network, state, reply, created_at, turn_at, due_at, finished_at)
-         values (?, 'ada@example.com', ?, ?, 'failed', '550 no', 1, 1, 1, ?)`,
+        `insert into outbox (id, kind, payload, recipient, recipient_domain, network, state, reply, created_at, turn_at, due_at, finished_at)
+         values (?, 'code', '{}', 'ada@example.com', ?, ?, 'failed', '550 no', 1, 1, 1, ?)`,
       );
       for (let count = 1; count <= 3; count += 1)
         insert.run(`mail ${count}`, `${count}.example`, `198.51.100.${count}`, Date.now());
