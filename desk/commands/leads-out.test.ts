@@ -108,6 +108,7 @@ for (const engine of ENGINES) {
           [['--limit', '1'], 'ada'],
           [['--limit', '1', '--newest', '--source', 'newsletter'], 'ada'],
           [['--search', 'MÜLLER'], 'zoe', 'max'],
+          [['--search', 'mailto:müller?subject=Guide'], 'zoe', 'max'],
           [['--search', 'MÜLLER', '--newest', '--limit', '1'], 'max'],
           [['--state', 'unverified', '--search', 'SÖHNE', '--newest'], 'asks'],
           [['--state', 'imported', '--search', 'söhne', '--newest']],
@@ -465,7 +466,7 @@ describe('a command', () => {
       [['leads', '--limit', '0'], /Say how many: 1 or more\./],
       [['leads', '--limit', '-1'], /Say how many: 1 or more\./],
       [['leads', '--limit', 'two'], /Say how many: 1 or more\./],
-      [['leads', '--search', ' '], /Say a part of an address, a name or a company\./],
+      [['leads', '--search', ' '], /Say part of an e-mail address, a name or a company\./],
     ] as const) {
       const { exitCode, out, notes } = await run(args);
       assert.equal(exitCode, 2, args.join(' '));
