@@ -179,7 +179,8 @@ test('a variant can be looked at, with scripts and without, and nothing of that 
   expect(reports).toEqual([]);
   expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-  const withoutScripts = await browser.newContext({ javaScriptEnabled: false });
+  // A robot: nothing of what it reads is counted.
+  const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
   const plain = await withoutScripts.newPage();
   for (const name of ['a', 'b'] as const) {
     await plain.goto(`${site.url}/?variant=${name}`);

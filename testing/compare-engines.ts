@@ -31,7 +31,7 @@ export const comparable = (sql: string): string =>
 
 /** What looks into a file of SQLite before it is opened as the database (server/db/whole/restore.ts), and its own tables. */
 const SQLITE_ITSELF =
-  /\bsqlite_(?:master|schema)\b|\bpragma_|from kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
+  /\bsqlite_(?:master|schema)\b|\bpragma_|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
 
 /** What the test files in the folder recorded. */
 export const readRecorded = (folder: string): readonly RecordedStatements[] =>

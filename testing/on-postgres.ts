@@ -10,6 +10,7 @@ const DATABASE = [
   'server/db/migrations/schema-changes',
   'server/db/people/matches',
   'server/db/people/pages',
+  'server/http/api-walk',
   'server/upkeep/delete-expired-rows',
 ];
 
@@ -53,6 +54,7 @@ const DESK = [
   'desk/commands/send-guide',
   'desk/commands/suppress',
   'desk/desk',
+  'desk/doctor/data-and-secret',
   'desk/http/answers/changes',
   'desk/http/answers/figures',
   'desk/http/answers/people',

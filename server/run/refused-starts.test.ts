@@ -43,7 +43,7 @@ async function refusal(
       {
         cwd: folder,
         env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED, ...env },
-        timeout: 20_000,
+        timeout: 60_000,
       },
       (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
     );
