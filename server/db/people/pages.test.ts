@@ -55,20 +55,25 @@ for (const engine of ENGINES)
   it(`pages have each person of a time once, from either end, on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const lead = { name: 'Ada', company: 'Books', answers: null, attribution: '{}', flags: '' };
-      const leads = [NOW - 2 * DAY_MS, NOW, NOW].map((at, index) => ({
-        ...lead,
-        id: `010${index}`,
-        email: `${index}@example.com`,
-        first_verified_at: at,
-        last_verified_at: at,
-      }));
+      // More than a page holds.
+      const leads = Array.from({ length: 300 }, (_, index) => {
+        const at = index === 0 ? NOW - 2 * DAY_MS : NOW;
+        const id = `01${String(index).padStart(6, '0')}`;
+        return { ...lead, id, email: `${id}@example.com`, first_verified_at: at, last_verified_at: at };
+      });
       await db.insertInto('leads').values(leads).execute();
       const span = { since: NOW - DAY_MS, until: NOW + DAY_MS };
       const listed = async (filter: Parameters<typeof leadPages>[2]) =>
         (await Array.fromAsync(leadPages(db, 'verified', filter))).flat().map(({ id }) => id);
-      assert.deepEqual(await listed(span), ['0101', '0102']);
-      assert.deepEqual(await listed({ ...span, newestFirst: true }), ['0102', '0101']);
-      assert.deepEqual(await listed({ ...span, search: 'books' }), ['0101', '0102']);
+      const [, ...ids] = leads.map(({ id }) => id);
+      assert.deepEqual(await listed(span), ids);
+      assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
+      assert.deepEqual(await listed({ ...span, search: 'books' }), ids);
+      const { people } = await lookForPeople(db, 'verified', span, { from: null, most: 120, forMs: 10_000 });
+      assert.deepEqual(
+        people.map(({ id }) => id),
+        ids.toReversed().slice(0, 120),
+      );
     }));
 
 it('each page is found by one bound a side: SQLite seeks by the first of two, and walks through all rows up to the second', async () => {
