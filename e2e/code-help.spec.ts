@@ -160,6 +160,7 @@ test('the page asks about the mail, but not while hidden or offline', async ({ p
   await expect.poll(() => asks.length).toBe(2);
 
   await context.setOffline(true);
+  await expect.poll(() => page.evaluate(() => navigator.onLine)).toBe(false);
   await page.clock.runFor(30_000);
   expect(asks).toHaveLength(2);
   await context.setOffline(false);

@@ -261,12 +261,14 @@ test.describe('a development server that is used', () => {
     const visitor = createVisitor(page, site);
     await visitor.openForm();
     const form = path.join(campaign, 'form.yaml');
+    const soon = { timeout: 20_000 };
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
     await expect(page.locator('vite-error-overlay')).toContainText(
       /form\.yaml:2:\d+: fields\.0\.kind: must be one of/,
+      soon,
     );
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
-    await expect(page.getByLabel('Phone *')).toBeVisible();
+    await expect(page.getByLabel('Phone *')).toBeVisible(soon);
     await visitor.fillForm();
     await page.getByLabel('Phone *').fill('+44 20 7946 0018');
     // The API starts anew with the list, and the form waits for it.

@@ -300,7 +300,9 @@ for (const name of ENGINE_NAMES) {
 
       await page.click('link', 'Log');
       await isAt(page, '/log', 'Log');
-      await namesBegin(page, 'Corrected', 'Looked', 'Looked', 'Exported', 'Looked', 'Signed in');
+      // The engines share a desk, which notes the look at a list once in ten minutes.
+      await namesBegin(page, 'Corrected', 'Looked');
+      for (const action of ['Exported', 'Signed in']) await sees(page, action);
       await sees(page, email);
       await fitsTelephone(page);
 

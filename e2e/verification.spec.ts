@@ -94,13 +94,17 @@ test('while verifying the boxes are disabled, then empty and usable', async ({ p
     if (asked.length < 4) await new Promise<void>((resolve) => (release = resolve));
     return route.continue();
   });
+  const answerOf = async (call: number) => {
+    await expect.poll(() => asked.length).toBe(call);
+    release();
+  };
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const wrong = wrongFor(code);
   await visitor.enterCode(wrong);
   await expect(page.getByRole('status').filter({ hasText: 'Verifying code...' })).toBeVisible();
   for (const number of [1, 6]) await expect(visitor.box(number)).toBeDisabled();
-  release();
+  await answerOf(1);
   await expect(visitor.toast).toContainText('Verification Failed');
   await expect(visitor.toast).toContainText(
     '400: That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.',
@@ -119,7 +123,7 @@ test('while verifying the boxes are disabled, then empty and usable', async ({ p
   await expect(visitor.box(1)).toBeDisabled();
   await page.keyboard.press('ControlOrMeta+v');
   expect(await visitor.boxValues()).toBe(wrong);
-  release();
+  await answerOf(3);
   await expect(visitor.article).toBeVisible();
   expect(asked).toEqual([wrong, '999999', wrong, code]);
 });
