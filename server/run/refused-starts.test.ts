@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
@@ -129,6 +130,20 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
+  it('the database is from before the first release, and stays as it was', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.db');
+      const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
+      assert.deepEqual((await tryStart(folder, env)).complaints, []);
+      {
+        using database = new DatabaseSync(file);
+        database.exec(`update kysely_migration set name = '2026-11-20-first-tables'`);
+      }
+      const before = readFileSync(file);
+      assert.match(await complaint(folder, env), /^The database was used by another version of this page\./);
+      assert.deepEqual(readFileSync(file), before);
+    }));
+
   it('the database is a device or a pipe, which stays as it was', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
@@ -152,7 +167,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
         .execute();
       await close();
-      assert.match(await complaint(folder, {}), /^The database was used by a newer version of this page\./);
+      assert.match(await complaint(folder, {}), /^The database was used by another version of this page\./);
     }));
 
   it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>

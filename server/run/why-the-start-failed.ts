@@ -136,7 +136,7 @@ export function explainDatabaseFailure(
   const failure: Failure | null = firstOf(error);
   if (failure === null) return null;
   if (isOfNewerVersion(failure)) {
-    return `The database was used by a newer version of this page. Start that version, or name another database in ${setting}.`;
+    return `The database was used by another version of this page. Start that version, or name another database in ${setting}.`;
   }
   const code = typeof failure.code === 'string' ? failure.code : '';
   if (database.engine === 'sqlite') {

@@ -56,8 +56,9 @@ export async function migrate(
       return [];
     } catch (error) {
       if (mayBeNewer && isOfNewerVersion(error)) {
-        const { unknown } = await compareMigrations(db);
-        if (unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
+        const { pending, unknown } = await compareMigrations(db);
+        // What a newer version used has all of ours. Without them, it is from before the first release.
+        if (pending.length > 0 || unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
         await run(db, unknown);
         return unknown;
       }
