@@ -107,7 +107,10 @@ export async function erasePersonalData(
   return erased;
 }
 
-async function deleteRows(tx: Db, table: AboutAnAddress, email: string): Promise<number> {
+/** A table of which some rows outlive an erasure: without what is personal in them, or as a desk user's account. */
+type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'challenges' | 'codes' | 'desk_log';
+
+async function deleteRows(tx: Db, table: Exclude<AboutAnAddress, Kept>, email: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom(table)
     .where(isAbout(table, email))
