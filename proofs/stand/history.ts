@@ -84,8 +84,8 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
   );
   await fill(
     'outbox',
-    'id, code_id, recipient, state, attempts, due_at, created_at, finished_at, reply',
-    sql`${id('o')}, ${id('c')}, ${email}, 'sent', 1, ${at}, ${at}, ${at} + 500, '250 OK'`,
+    'id, kind, payload, code_id, recipient, state, attempts, due_at, created_at, finished_at, reply',
+    sql`${id('o')}, 'code', '{}', ${id('c')}, ${email}, 'sent', 1, ${at}, ${at}, ${at} + 500, '250 OK'`,
   );
   await fill(
     'leads',
@@ -94,8 +94,8 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
   );
   await fill(
     'consent_receipts',
-    'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address',
-    sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1'`,
+    'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address, same_browser',
+    sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1', 1`,
   );
   // Windows that have ended are gone within the hour; these stay while the proof runs.
   await fill(
