@@ -1,4 +1,4 @@
-# The page with its words in one image: `docker build -t guide .` (docs/operating.md, "In containers").
+# The page with its words in one image: `docker build -t guide .` (docs/install.md).
 # Another campaign of this folder: --build-arg CAMPAIGN_FOLDER=examples/german
 # Under a path of another site: --build-arg PUBLIC_URL=https://example.com/guide
 # Visitors who loaded the page of the image that this one replaces find its files here: --build-arg EARLIER_IMAGE=guide

@@ -1,5 +1,5 @@
-// Which browsers the page is made for (docs/browsers.md has why). The build writes for these, and checks/browsers.ts holds
-// what was built against them.
+// The browsers that the page supports. The build targets them, and checks/browsers.ts checks its output against them (see
+// CONTRIBUTING.md).
 
 /** The oldest release of each family, by the names of @mdn/browser-compat-data. */
 export const SERVED_BROWSERS = {

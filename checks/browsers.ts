@@ -313,6 +313,6 @@ for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
 }
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 if (complaints.size > 0) {
-  process.stderr.write('docs/browsers.md says which browsers are served, and what to do about it.\n');
+  process.stderr.write('CONTRIBUTING.md says which browsers are supported, and what to do.\n');
   process.exit(1);
 }

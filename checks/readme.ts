@@ -1,6 +1,6 @@
-// Keeps the documents honest: every relative link and picture in them (outside of `code`) leads to a file and its heading, every npm script and every
-// test they name exists, and .ci/run calls exactly the test command that README gives. Workflows call scripts that exist, and actions
-// by the hash of their commit.
+// Checks the documents: every relative link and picture (outside of `code`) leads to a file and its heading, every npm script and
+// test they name exists, and so does every path in docs/changing.md. .ci/run calls exactly the test command of README.md. Workflows
+// call scripts that exist, and pin actions to the hash of a commit.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -48,6 +48,11 @@ for (const document of documents) {
       complaints.push(`${document} links to ${target}, and ${led} has no such heading.`);
   }
   complainOfScripts(document, text);
+}
+
+for (const [, named = ''] of read('docs/changing.md').matchAll(/`([^`\s]+[./][^`\s]*)`/g)) {
+  if (!existsSync(path.join(PROJECT_FOLDER, named)))
+    complaints.push(`docs/changing.md names ${named}, which does not exist.`);
 }
 
 function complainOfScripts(file: string, text: string): void {

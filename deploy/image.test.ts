@@ -128,8 +128,8 @@ describe('the image', () => {
     const [, command = '[]'] = /^CMD (.+)$/m.exec(DOCKERFILE) ?? [];
     const alone = ['node', ...SERVING_FLAGS, 'server/start.js'];
     assert.deepEqual(JSON.parse(command), alone);
-    const operating = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'operating.md'), 'utf8');
-    assert.ok(operating.includes(`\`${alone.join(' ')}\``), 'docs/operating.md, "One process"');
+    const install = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'install.md'), 'utf8');
+    assert.ok(install.includes(`\`${alone.join(' ')}\``), 'docs/install.md, "Other supervisors"');
   });
 
   it('is built from what .dockerignore lets through', () => {

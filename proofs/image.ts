@@ -1,4 +1,4 @@
-// Does the image do what docs/operating.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
+// Does the image do what docs/install.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
 // read-only, without root and without capabilities. A visitor goes the whole way, the operator works in it, and it is stopped and
 // started anew behind Caddy. The table goes into docs/measured/reliability.md.
 // Usage: image.ts [--base IMAGE] [--dry]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from

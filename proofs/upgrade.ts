@@ -261,7 +261,7 @@ async function twoProcesses(engine: Engine): Promise<void> {
   };
   const where = engine === 'sqlite' ? 'one SQLite file' : 'one PostgreSQL';
   for (const { withDefaults, times, lines } of [
-    { withDefaults: false, times: TIMES, lines: 'nginx as [advised](../operating.md#behind-a-proxy)' },
+    { withDefaults: false, times: TIMES, lines: 'nginx as [advised](../install.md)' },
     { withDefaults: true, times: 1, lines: 'for comparison: nginx with its defaults' },
   ]) {
     const ports = servers.map(({ port }) => port);

@@ -100,7 +100,7 @@ function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
   const deployed = readDeployed('nginx-path.conf', [
     ['http://127.0.0.1:3000', `http://127.0.0.1:${ports.pages[0]}`],
   ]);
-  // A second guide is a copy of the location (docs/several-guides.md).
+  // A second guide is a copy of the location (docs/install.md).
   const [location = ''] = /^location \^~ \/guide\/ \{\n[\s\S]*?^\}\n/m.exec(deployed) ?? [];
   const second =
     ports.pages[1] === undefined

@@ -43,7 +43,7 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
-            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));

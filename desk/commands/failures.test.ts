@@ -111,7 +111,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+        `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));

@@ -107,7 +107,7 @@ describe('a move', () => {
       const to = await createPostgresDatabase();
       assert.equal(
         (await move(folder, to)).notes,
-        `${file} is damaged. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
+        `${file} is damaged. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
       );
       assert.deepEqual(await tablesIn(to), []);
     }));

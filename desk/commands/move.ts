@@ -90,7 +90,7 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
     throw new CommandFailure(
-      `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
+      `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
     );
 }
 

@@ -80,7 +80,7 @@ const overwrite = (content: string) => (file: string) => writeFileSync(file, con
 const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
 const NOT_OURS = 'is no whole database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
-const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/operating.md).';
+const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/running.md).';
 
 /** What is refused, and the sentence behind the name of the file. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {

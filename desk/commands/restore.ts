@@ -29,7 +29,7 @@ const NAME_BACKUP = 'Name a file that "backup" wrote.';
 const ADVICE = {
   'no database': NAME_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
-  damaged: 'Take an older backup, or rescue what is in it (docs/operating.md).',
+  damaged: 'Take an older backup, or rescue what is in it (docs/running.md).',
   unfit: NAME_BACKUP,
 } as const;
 export function addRestore(program: Command, desk: Desk): void {

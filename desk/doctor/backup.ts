@@ -30,7 +30,7 @@ export async function examineBackup(database: Config['database'], now: number): 
   if (Number.isNaN(at))
     return [
       note(
-        'No backup by npm run -s desk -- backup is known. Where nothing else copies the database each night, have it called (docs/operating.md, “Backups and secrets”).',
+        'No backup by npm run -s desk -- backup is known. Where nothing else copies the database each night, have it called (docs/running.md).',
       ),
     ];
   const days = Math.floor((now - at) / DAY_MS);

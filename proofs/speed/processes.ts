@@ -1,5 +1,5 @@
 // What one PostgreSQL carries with one, two and four of our processes, and where the processor time of a flow goes: the input of the plan
-// in docs/operating.md. Everything shares this machine, so more processes cannot be faster than its cores; they show what they cost.
+// in docs/postgres.md. Everything shares this machine, so more processes cannot be faster than its cores; they show what they cost.
 import os from 'node:os';
 
 import type { Pace } from '#proofs/speed/compare.ts';

@@ -11,7 +11,7 @@ import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 const FILE_LOST =
-  'The database file was deleted or replaced under the running server. Do not restart yet: see "When the database file is gone" in docs/operating.md.';
+  'The database file was deleted or replaced under the running server. Do not restart yet: see "What do I do when something breaks?" in docs/running.md.';
 
 const STUCK_AFTER_MS = 120_000;
 

@@ -18,7 +18,7 @@ export type IsProxy = (address: string, hop: number) => boolean;
 
 /**
  * Reads TRUST_PROXY. A number of hops is for proxies whose addresses change, and safe only when this port can be reached through
- * them alone (docs/operating.md).
+ * them alone (docs/install.md).
  */
 export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   if (trust === false) return () => false;

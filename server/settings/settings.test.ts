@@ -543,6 +543,23 @@ describe('settings', () => {
     );
     assert.deepEqual({ ...configOf(defaults) }, configOf({}));
   });
+
+  it('are all in the table of docs/running.md, with the same defaults', () => {
+    const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'running.md'), 'utf8');
+    const entries = Array.from(
+      document.matchAll(/^\| ([A-Z_]+(?:, [A-Z_]+)*) +\| ([^|]*)\|/gm),
+      ([, names = '', values = '']) => {
+        const defaults = values.split(',').map((value) => /^`([^`]+)`$/.exec(value.trim())?.[1] ?? '');
+        return names.split(', ').map((name, index) => [name, defaults[index] ?? ''] as const);
+      },
+    ).flat();
+    assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
+    const defaults = Object.fromEntries(
+      entries.filter(([name, value]) => value !== '' && !/SECRET|CAMPAIGN|DESK/.test(name)),
+    );
+    assert.equal(defaults['RESEND_SECONDS'], '60');
+    assert.deepEqual({ ...configOf(defaults) }, configOf({}));
+  });
 });
 
 describe('an address in a setting', () => {
