@@ -89,7 +89,7 @@ function addTest(webhooks: Command, desk: Desk): void {
           await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${answer}\n`);
       if (results.some(({ ok }) => !ok))
         throw new CommandFailure(
-          'Not every address took it. docs/webhooks.md says what the answers mean; mend it there or in WEBHOOK_URLS, and try again.',
+          'Not every receiver accepted it. See "What if a delivery fails?" in docs/webhooks.md, fix the receiver or WEBHOOK_URLS, and try again.',
         );
     });
 }
