@@ -33,7 +33,7 @@ const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, C
         .toSorted((a, b) => (a.name() < b.name() ? -1 : 1))
         .flatMap((sub) => leaves(sub, `${name} ${sub.name()}`.trim()));
 
-/** The help in Markdown. What stands in every help is left out. */
+/** The help in Markdown, without the lines that every help has. */
 function section([name, command]: readonly [string, CommandUnknownOpts]): string {
   const takes = command.registeredArguments
     .map((argument) => (argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`))
