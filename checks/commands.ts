@@ -36,7 +36,10 @@ const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, C
 /** The help in Markdown, without the lines that every help has. */
 function section([name, command]: readonly [string, CommandUnknownOpts]): string {
   const takes = command.registeredArguments
-    .map((argument) => (argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`))
+    .map((argument) => {
+      const shown = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return argument.required ? ` <${shown}>` : ` [${shown}]`;
+    })
     .join('');
   const needs = command.options
     .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
