@@ -1,6 +1,11 @@
 // The desk's commands and their exit codes: 0 done, 1 could not be done, 2 called in a wrong way. Errors that a command does not expect
 // become a sentence here and nowhere else.
-import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import {
+  Command,
+  CommanderError,
+  type CommandUnknownOpts,
+  type OutputConfiguration,
+} from '@commander-js/extra-typings';
 
 import { addBackup } from '#desk/commands/backup.ts';
 import { addBounce } from '#desk/commands/bounce.ts';
@@ -89,10 +94,25 @@ function sayError({
 
 async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
   const said: string[] = [];
+  const program = createProgram(desk, {
+    writeOut: (text) => said.push(text),
+    writeErr: (text) => desk.note(text.trimEnd()),
+  });
+  try {
+    if (args.length === 0) program.help();
+    await program.parseAsync(args, { from: 'user' });
+  } finally {
+    // Help.
+    for (const text of said) await desk.print(text);
+  }
+}
+
+/** The program with all its commands; none runs before it parses arguments. @param output where help and errors go */
+export function createProgram(desk: Desk, output: OutputConfiguration): Command {
   const program = new Command('npm run -s desk --')
-    .description('Leads out, a person’s rights kept, backups: beside the running page.')
+    .description('Works with the leads and the database of this page, also while the page runs.')
     .configureHelp({ sortSubcommands: true })
-    .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
+    .configureOutput(output)
     .showSuggestionAfterError()
     .exitOverride();
   for (const add of [
@@ -121,13 +141,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
   ])
     add(program, desk);
   nameHelp(program, program.name());
-  try {
-    if (args.length === 0) program.help();
-    await program.parseAsync(args, { from: 'user' });
-  } finally {
-    // Help.
-    for (const text of said) await desk.print(text);
-  }
+  return program;
 }
 
 /** A complaint about how a command was called ends with what to do next. @param call how the command is called */

@@ -16,9 +16,12 @@ import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#se
 export function addBackup(program: Command, desk: Desk): void {
   program
     .command('backup')
-    .description('copy the database (SQLite) while the page runs; for PostgreSQL say how')
+    .description('copy an SQLite database into one checked file; for PostgreSQL, print the pg_dump command')
     .argument('<file>')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db')
+    .addHelpText(
+      'after',
+      '\nWithout APP_SECRET in the settings, back up data/app-secret too, but elsewhere.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
+    )
     .action(async (file) => {
       const { config, clock } = await desk.service();
       const { database } = config;

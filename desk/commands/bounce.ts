@@ -30,14 +30,20 @@ type Source = {
 export function addBounce(program: Command, desk: Desk): void {
   program
     .command('bounce')
-    .description('read mail that came back, and complaints')
-    .argument('[files...]', 'messages; without any, one is read from standard input')
-    .option('--folder <folder>', `a Maildir, or a folder of .eml files; what was read goes into its ${DONE}/`)
-    .option('--json', 'say what was done as one JSON document')
+    .description('read bounces and spam complaints, and suppress the addresses')
+    .argument('[files...]', 'messages; default: one on standard input')
+    .option(
+      '--folder <folder>',
+      `a Maildir or a folder of .eml files; moves what it has read into its ${DONE}/`,
+    )
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Reports of failed deliveries (RFC 3464) and of complaints (RFC 5965) are read. What names no mail of this page changes nothing.
+Reads reports of failed deliveries (RFC 3464) and complaints (RFC 5965), also in an mbox; of each message the first MiB.
+A report counts only if it names a mail of this page and its recipient, and is newer than the last verification.
+Only a nonexistent address or a complaint of type "abuse" suppresses. Repeated reports change nothing.
+Exit code 1: a message or the database cannot be read. In a mail server's pipe, add: || exit 75
 
 Examples:
   $ npm run -s desk -- bounce < message

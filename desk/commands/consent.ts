@@ -20,7 +20,7 @@ import { isoTime } from '#server/platform/time.ts';
 export function addConsent(program: Command, desk: Desk): void {
   const consent = program
     .command('consent')
-    .description('prove who agreed to what, and when')
+    .description('check and export proofs of consent')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify');
   addVerify(consent, desk);
   addExport(consent, desk);
@@ -35,12 +35,9 @@ const ADVICE =
 function addVerify(consent: Command, desk: Desk): void {
   consent
     .command('verify')
-    .description('check the whole chain of proofs')
-    .option(
-      '--anchor <head>',
-      'a head that "consent anchor" printed at another time: it has to be in the chain',
-    )
-    .option('--json', 'one JSON document')
+    .description('check the whole chain')
+    .option('--anchor <head>', 'an earlier head, as printed by "consent anchor", that must be in the chain')
+    .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify --anchor 1042:9f2c…')
     .action(async ({ anchor, json }) => {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
@@ -62,7 +59,7 @@ function addVerify(consent: Command, desk: Desk): void {
 function addExport(consent: Command, desk: Desk): void {
   consent
     .command('export')
-    .description('write the proofs of one address, as JSON and as a page to print')
+    .description('write the proofs of one person as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText(
@@ -87,8 +84,8 @@ function addExport(consent: Command, desk: Desk): void {
 function addAnchor(consent: Command, desk: Desk): void {
   consent
     .command('anchor')
-    .description('print the head of the chain, to be kept where nobody can change it')
-    .option('--json', 'one JSON document')
+    .description('print the head of the chain, to keep elsewhere')
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s desk -- consent anchor | mail -s "Consent chain of today" legal@example.com',
@@ -110,7 +107,7 @@ function addAnchor(consent: Command, desk: Desk): void {
 function addAccept(consent: Command, desk: Desk): void {
   consent
     .command('accept')
-    .description('take the chain as it is, after an incident')
+    .description('accept the errors of the chain after an incident: record them and sign again')
     .option('--yes', 'do not ask first')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent accept')
     .action(async ({ yes }) => {

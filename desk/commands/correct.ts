@@ -13,13 +13,13 @@ import { answerText, readAnswers } from '#shared/own-answers.ts';
 export function addCorrect(program: Command, desk: Desk): void {
   program
     .command('correct')
-    .description('change the answers of a lead; the story keeps what stood there before')
+    .description('correct what a lead entered; the timeline keeps the previous values')
     .argument('<email>')
     .option('--name <name>')
     .option('--company <company>')
     .option(
       '--answer <id=text>',
-      'the answer to a question of form.yaml; empty takes it away; several choices with ; between them',
+      'a custom question of form.yaml; empty removes the answer; separate choices by ;',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
     .addHelpText(

@@ -11,11 +11,16 @@ import { commandLine } from '#desk/record/record.ts';
 export function addErase(program: Command, desk: Desk): void {
   program
     .command('erase')
-    .description('remove one address everywhere')
+    .description('erase one person everywhere')
     .argument('<email>')
     .option('--yes', 'do not ask first')
-    .option('--json', 'say what was removed as one JSON document')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- erase ada@example.com')
+    .option('--json', 'as one JSON document')
+    .addHelpText(
+      'after',
+      '\nEnds their sessions, deletes their mail in data/mail/ and rewrites a database of up to 100 MB; forms wait one to three' +
+        '\nseconds. Exit code 1: something is left, and the message says what to do. Backups and exported files keep the data.' +
+        '\n\nExample:\n  $ npm run -s desk -- erase ada@example.com',
+    )
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
       const service = await desk.service();

@@ -27,6 +27,13 @@ import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 
+/** The columns of csv for --help, some on each line. */
+const csvHeadings = (): string =>
+  FORMATS.csv.columns
+    .map(([heading], at) => `${at % 8 === 0 ? '\n  ' : ' '}${heading}`)
+    .join('')
+    .slice(1);
+
 const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
 
 export function addExport(program: Command, desk: Desk): void {
@@ -34,31 +41,30 @@ export function addExport(program: Command, desk: Desk): void {
     withState(withSearch(program.command('export').description('write leads for another program'))),
     desk,
   )
-    .addOption(new Option('--format <format>', 'what for').choices(FORMAT_NAMES).default('csv' as const))
-    .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
-    .option('--since-last <name>', 'only those that no export of this name has had, and remember them')
-    .option('--again <name>', 'the leads of the last export of this name once more')
-    .option('--list', 'the names of exports so far, and what the last of each had; writes no lead')
-    .option('--json', 'with --list: one JSON document')
-    .option('--bom', 'begin with a byte order mark, for a spreadsheet that shows é as Ã©')
-    .option(
-      '--conversion-name <name>',
-      'what the conversion is called in Google Ads, Microsoft Ads or Meta',
-      'Lead',
-    )
+    .addOption(new Option('--format <format>', 'see below').choices(FORMAT_NAMES).default('csv' as const))
+    .option('--out <file>', 'file to write; default: standard output')
+    .option('--since-last <name>', 'only leads not yet exported under this name; remembers them')
+    .option('--again <name>', 'the leads of the last export under this name again')
+    .option('--list', 'list the names used so far; writes no leads')
+    .option('--json', 'with --list: as one JSON document')
+    .option('--bom', 'byte order mark, for a spreadsheet that shows é as Ã©')
+    .option('--conversion-name <name>', 'name of the conversion at the advertiser', 'Lead')
     .addHelpText(
       'after',
       `
 Formats:
 ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].about}`).join('\n')}
 
+Columns of csv:
+${csvHeadings()}
+
+Only csv and jsonl take people who are not verified leads. With --since-last, --out leaves a file alone if there are no
+new leads, and keeps the previous file under a name with its time if there are.
+
 Examples:
-  $ npm run -s desk -- export --out leads.csv
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
   $ npm run -s desk -- export --format hubspot --again hubspot --out new-leads.csv
-  $ npm run -s desk -- export --list
-  $ npm run -s desk -- export --format jsonl --since 7d | jq .email
-  $ npm run -s desk -- export --state imported --out imported.csv`,
+  $ npm run -s desk -- export --format jsonl --since 7d | jq .email`,
     )
     .action(async ({ format, out, sinceLast, again, list, json, bom, conversionName, ...selection }) => {
       if (list) return printExports(desk, json === true);

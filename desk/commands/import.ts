@@ -67,33 +67,31 @@ type LeftOutEmails = {
 export function addImport(program: Command, desk: Desk): void {
   program
     .command('import')
-    .description('take people from a CSV of a previous tool, as not verified here')
+    .description('import people from a CSV as contacts, not as leads')
     .argument('<file>')
-    .requiredOption('--consent-source <text>', 'where their consent came from, kept as evidence')
-    .option('--dry-run', 'say what would happen, and change nothing')
-    .option('--skip-bad', 'leave out the lines that cannot be used; otherwise one of them stops it all')
-    .addOption(
-      new Option('--date-order <order>', 'how dates such as 3/4/2024 are written there').choices([
-        'dmy',
-        'mdy',
-      ]),
-    )
+    .requiredOption('--consent-source <text>', 'where their consent came from')
+    .option('--dry-run', 'report what would happen and change nothing')
+    .option('--skip-bad', 'leave out people with a bad line; default: one bad line stops the import')
+    .addOption(new Option('--date-order <order>', 'order in dates such as 3/4/2024').choices(['dmy', 'mdy']))
     .option(
       '--take-status <status>',
-      'take people with this status, too; may stand several times',
+      'also import people with this status; repeatable',
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
-    .option('--json', 'say what happened as one JSON document')
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-The first line names the columns: an e-mail address; name, or first and last name; company; when consent was given;
-and each question of form.yaml, by its id, its label or its property in a CRM. Columns such as "Status", "Unsubscribed" or
-"Email Opt Out" are all read: people are taken who are subscribed, active or confirmed, and those with a status that you name.
+The first line names the columns: e-mail address; name, or first and last name; company; time of consent (not "Created"); and
+custom questions by ID, label or CRM property. The command lists which columns it used.
+Every column about being mailed is read ("Status", "Unsubscribed", "Email Opt Out", …). Imports people whose status is empty
+or a yes (subscribed, active, confirmed, …). One other status in any row leaves a person out, unless --take-status names it.
+Never imports anyone who is suppressed or was erased here. Leads stay as they are. An answer that does not fit is left out.
+Reads UTF-8 and UTF-16, separated by commas, semicolons or tabs. Dates: 2024-03-04 (UTC without a zone) or 4.3.2024.
+Importing the same file again changes nothing, so repeat an interrupted import.
 
-Examples:
-  $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run
-  $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026"`,
+Example:
+  $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run`,
     )
     .action(async (file, options) => {
       const {

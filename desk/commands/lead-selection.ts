@@ -67,7 +67,7 @@ export const withState = <Args extends unknown[], Options extends Record<string,
   command.addOption(
     new Option(
       '--state <state>',
-      'whose address was verified, is not to be mailed, never was verified, or came by import',
+      'leads; leads that get no mail; people who entered no code; imported people',
     )
       .choices(LEAD_STATES)
       .default('verified' as const),
@@ -89,7 +89,7 @@ export const countOption = (text: string): number => {
 /** Adds --search. */
 export const withSearch = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
-) => command.option('--search <text>', 'with this text in address, name or company', searchOption);
+) => command.option('--search <text>', 'text in the e-mail address, name or company', searchOption);
 
 /** Adds --since, --until, --source and --flag. */
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
@@ -98,12 +98,8 @@ export const withSelection = <Args extends unknown[], Options extends Record<str
 ) => {
   const when = whenOption(desk);
   return command
-    .option(
-      '--since <when>',
-      'first verified (asked, imported) then or later: a day in UTC, or 12h, 7d, 4w ago',
-      when,
-    )
-    .option('--until <when>', 'first verified (asked, imported) before that', when)
-    .option('--source <name>', 'came from there: a utm_source; google-ads, meta, …; or direct')
-    .addOption(new Option('--flag <flag>', 'whose address is of that kind').choices(DOMAIN_FLAGS));
+    .option('--since <when>', 'in this state since then or later', when)
+    .option('--until <when>', 'in this state since before then', when)
+    .option('--source <name>', 'a utm_source, an advertiser (google-ads, …), a site or direct')
+    .addOption(new Option('--flag <flag>', 'kind of e-mail address').choices(DOMAIN_FLAGS));
 };

@@ -33,23 +33,16 @@ const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(
-    withState(
-      withSearch(program.command('leads').description('list leads, the oldest first if not asked otherwise')),
-    ),
-    desk,
-  )
-    .option('--newest', 'the newest first')
-    .option('--limit <count>', 'no more than these', countOption)
-    .option('--json', 'one JSON document')
+  withSelection(withState(withSearch(program.command('leads').description('list leads, oldest first'))), desk)
+    .option('--newest', 'newest first')
+    .option('--limit <count>', 'at most this many', countOption)
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
 Examples:
-  $ npm run -s desk -- leads --since 7d
   $ npm run -s desk -- leads --newest --limit 20
   $ npm run -s desk -- leads --search "analytical engines"
-  $ npm run -s desk -- leads --source newsletter --json
   $ npm run -s desk -- leads --state unverified --since 7d`,
     )
     .action(async ({ json, newest: newestFirst, ...options }) => {

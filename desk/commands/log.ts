@@ -15,13 +15,10 @@ const WIDTHS = [16, 28, 16, 32, 24] as const;
 export function addLog(program: Command, desk: Desk): void {
   program
     .command('log')
-    .description('show who did what with the data, in the desk in a browser and by commands')
-    .option('--newest', 'the newest first')
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ npm run -s desk -- log\n  $ npm run -s desk -- log --newest | head',
-    )
+    .description('show the audit log: who did what in the browser and by commands')
+    .option('--newest', 'newest first')
+    .option('--json', 'as one JSON document')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- log --newest | head')
     .action(async ({ newest, json }) => {
       const { database } = await desk.service();
       const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {

@@ -16,15 +16,18 @@ export function addLost(program: Command, desk: Desk): void {
   const when = whenOption(desk);
   program
     .command('lost')
-    .description('list who asked for a code and never entered it, and why')
-    .option('--since <when>', 'asked then or later: a day in UTC, or 12h, 7d, 4w ago (default: 7d)', when)
-    .option('--until <when>', 'asked before that', when)
-    .option('--json', 'one JSON document')
+    .description('list people who asked for a code and never entered one, with the reason')
+    .option('--since <when>', 'asked then or later; default: 7d', when)
+    .option('--until <when>', 'asked before then', when)
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
-Examples:
-  $ npm run -s desk -- lost
+Reasons: refused (for good; reply has the mail server's words), waiting (not sent yet; reply has its last words), too-late
+(expired before it could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-tries (counted in wrong_tries),
+unknown (MAIL_RETENTION_DAYS is over). They proved neither address nor consent: fix the cause, do not write to them.
+
+Example:
   $ npm run -s desk -- lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`,
     )
     .action(async ({ since, until, json }) => {

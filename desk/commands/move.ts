@@ -31,14 +31,15 @@ type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: En
 export function addMove(program: Command, desk: Desk): void {
   program
     .command('move')
-    .description(
-      'copy everything to an empty PostgreSQL, or from there into a file, while the page is stopped',
-    )
+    .description('copy everything to an empty PostgreSQL database, or from it to a new file')
     .requiredOption('--to <address>', 'postgres://user:password@host/name, or file:./data/leads.db')
-    .option('--json', 'one JSON document')
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
+Stop the page first; nothing else may be connected to PostgreSQL, not even a pooler. Copies in one transaction and compares
+counts and checksums of every table.
+
 Examples:
   $ npm run -s desk -- move --to postgres://guide@db.example.com/leads?sslmode=verify-full
   $ npm run -s desk -- move --to file:./data/leads.db`,

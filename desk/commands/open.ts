@@ -19,13 +19,13 @@ const HOST = '127.0.0.1';
 export function addOpen(program: Command, desk: Desk): void {
   program
     .command('open')
-    .description('open the desk in a browser on this machine, until Ctrl-C')
-    .option('--port <port>', 'listen there; a free port if not given', (text) => {
+    .description('serve the desk to a browser on this machine until Ctrl-C')
+    .option('--port <port>', 'default: a free port', (text) => {
       if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
         throw new CommandFailure('A port is a number from 1 to 65535: --port 4000.', 2);
       return Number(text);
     })
-    .addHelpText('after', '\nExamples:\n  $ npm run -s desk -- open\n  $ npm run -s desk -- open --port 4000')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
     .action(async ({ port: wanted }) => {
       // Other commands need no HTTP.
       const { buildDeskApp } = await import('#desk/http/desk-app.ts');

@@ -12,7 +12,7 @@ import { isoTime } from '#server/platform/time.ts';
 export function addPerson(program: Command, desk: Desk): void {
   program
     .command('person')
-    .description('write all that is held about one address, as JSON and as a page to print')
+    .description('write everything stored about one person as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- person ada@example.com --out ada')

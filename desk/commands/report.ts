@@ -12,28 +12,27 @@ import { reportAsText } from '#desk/report/terminal-report.ts';
 export function addReport(program: Command, desk: Desk): void {
   program
     .command('report')
-    .description('tell how many became leads, from where, and why others did not')
+    .description('report how many visitors became leads, from where, and why others did not')
     .option(
       '--period <period>',
-      'the last 7d, 4w, 30d, today included; or a month: 2026-10 (default: 30d)',
+      '7d, 4w, 30d (including today) or a month such as 2026-10; default: 30d',
       (text) => {
         const period = readPeriod(text, desk.clock());
         if (period === null) throw new InvalidArgumentError(PERIODS);
         return period;
       },
     )
-    .option('--source <name>', 'only who came from there: a utm_source; google-ads, meta, …; or direct')
-    .option('--campaign <name>', 'only who came by this campaign: a utm_campaign')
-    .option('--variant <name>', 'only who had their form on the pages of this variant')
-    .option('--out <file>', 'write it as a page with charts, which needs no other file')
-    .option('--text', 'write it to the terminal')
-    .option('--json', 'one JSON document')
+    .option('--source <name>', 'only this source')
+    .option('--campaign <name>', 'only this utm_campaign')
+    .option('--variant <name>', 'only this variant of the page')
+    .option('--out <file>', 'one HTML file with charts')
+    .option('--text', 'as text')
+    .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
       `
 Examples:
   $ npm run -s desk -- report --out report.html
-  $ npm run -s desk -- report --period 2026-10 --text
   $ npm run -s desk -- report --source newsletter --campaign spring --text
   $ npm run -s desk -- report --period 7d --json | jq .leads`,
     )

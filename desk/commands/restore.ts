@@ -35,9 +35,14 @@ const ADVICE = {
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
-    .description('put a backup into the place of the database (SQLite), while the page is stopped')
+    .description('replace the SQLite database by a backup; the previous database is kept next to it')
     .argument('<file>')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db')
+    .addHelpText(
+      'after',
+      '\nStop the page first. Refuses, before anything changes, a damaged file, foreign tables, a later release, another APP_SECRET' +
+        '\nor too little disk space. Desk users sign in again and add their passkeys again.' +
+        '\n\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db',
+    )
     .action(async (file) => {
       const { database } = readDeskInstance().config;
       if (database.engine === 'postgres')

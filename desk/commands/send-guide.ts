@@ -9,7 +9,7 @@ import { changePerson, commandLine } from '#desk/record/record.ts';
 export function addSendGuide(program: Command, desk: Desk): void {
   program
     .command('send-guide')
-    .description('mail the guide to a lead once more')
+    .description('send the guide to a lead again (needs GUIDE_EMAIL)')
     .argument('<email>')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- send-guide ada@example.com')
     .action(async (typed) => {

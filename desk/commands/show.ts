@@ -11,9 +11,9 @@ import { storyOf } from '#desk/people/story-of-a-person.ts';
 export function addShow(program: Command, desk: Desk): void {
   program
     .command('show')
-    .description('tell what happened with one address, in order')
+    .description('show the timeline of one person')
     .argument('<email>')
-    .option('--json', 'one JSON document')
+    .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- show ada@example.com')
     .action(async (typed, { json }) => {
       const email = readAddress(typed);

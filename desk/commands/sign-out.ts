@@ -9,7 +9,7 @@ import { endSessionsOf } from '#server/db/across/desk-access.ts';
 export function addSignOut(program: Command, desk: Desk): void {
   program
     .command('sign-out')
-    .description('end the sessions of a person at the desk in a browser; their passkeys stay')
+    .description('end the browser sessions of a desk user; passkeys stay')
     .argument('<email>')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- sign-out ada@example.com')
     .action(async (typed) => {

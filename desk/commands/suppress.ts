@@ -33,11 +33,8 @@ const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
 export function addSuppress(program: Command, desk: Desk): void {
   const list = program
     .command('suppress')
-    .description('who is not to be mailed, except with a code they ask for')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ npm run -s desk -- suppress list\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed',
-    );
+    .description('manage the addresses that get no mail except codes they ask for')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list');
   addAdd(list, desk);
   addRemove(list, desk);
   addList(list, desk);
@@ -51,13 +48,13 @@ const reasonOption = (about: string) =>
 function addAdd(list: Command, desk: Desk): void {
   list
     .command('add')
-    .description('put an address on the list')
+    .description('suppress an address')
     .argument('<email>')
-    .addOption(reasonOption('why; "by-hand" stays until you remove it'))
-    .option('--note <text>', 'why or at whose request, to look up later')
+    .addOption(reasonOption('why'))
+    .option('--note <text>', 'kept with it')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"\n  $ npm run -s desk -- suppress add competitor@example.com',
+      '\nExample:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"',
     )
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
@@ -76,13 +73,13 @@ function addAdd(list: Command, desk: Desk): void {
 function addRemove(list: Command, desk: Desk): void {
   list
     .command('remove')
-    .description('take an address off that you put there, or that bounced')
+    .description('remove an address that you added or that bounced')
     .argument('<email>')
-    .option('--reason <text>', 'why it was a slip: kept in the chain of consents')
-    .option('--yes', 'do not ask first where you had noted that the person unsubscribed')
+    .option('--reason <text>', 'why it was a mistake; kept in the consent chain')
+    .option('--yes', 'do not ask first')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npm run -s desk -- suppress remove ada@example.com\n  $ npm run -s desk -- suppress remove ada@example.com --reason "took her for a colleague of the same name"',
+      '\nExample:\n  $ npm run -s desk -- suppress remove ada@example.com --reason "took her for a colleague of the same name"',
     )
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
@@ -127,8 +124,8 @@ function addRemove(list: Command, desk: Desk): void {
 function addList(list: Command, desk: Desk): void {
   list
     .command('list')
-    .description('show the list; who was erased stands there without an address, and is left out')
-    .option('--json', 'one JSON document')
+    .description('list suppressed addresses, without those of erased people')
+    .option('--json', 'as one JSON document')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list')
     .action(async ({ json }) => {
       const { database } = await desk.service();
@@ -145,8 +142,8 @@ function addList(list: Command, desk: Desk): void {
 function addExportList(list: Command, desk: Desk): void {
   list
     .command('export')
-    .description('write the list as CSV, for the programs that mail for you')
-    .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
+    .description('write the list as CSV for your other mail programs')
+    .option('--out <file>', 'file to write; default: standard output')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
     .action(async ({ out }) => {
       const service = await desk.service();
@@ -173,11 +170,9 @@ function addExportList(list: Command, desk: Desk): void {
 function addImportList(list: Command, desk: Desk): void {
   list
     .command('import')
-    .description(
-      'put the addresses of a CSV on the list: of a column "email"; a column "reason" may stand beside it',
-    )
+    .description('suppress the addresses in a CSV with a column "email" and optionally "reason"')
     .argument('<file>')
-    .addOption(reasonOption('why, where the file does not say'))
+    .addOption(reasonOption('for rows without one'))
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',

@@ -15,14 +15,12 @@ const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
 export function addWebhooks(program: Command, desk: Desk): void {
   const webhooks = program
     .command('webhooks')
-    .description('tell other programs about leads')
+    .description('test, list and retry webhooks')
     .addHelpText(
       'after',
       `
-Examples:
-  $ npm run -s desk -- webhooks test
-  $ npm run -s desk -- webhooks list
-  $ npm run -s desk -- webhooks retry --all`,
+Example:
+  $ npm run -s desk -- webhooks test`,
     );
   addList(webhooks, desk);
   addRetry(webhooks, desk);
@@ -33,8 +31,8 @@ Examples:
 function addList(webhooks: Command, desk: Desk): void {
   webhooks
     .command('list')
-    .description('list the events that wait to be sent, and those given up')
-    .option('--json', 'one JSON document')
+    .description('list queued and dead events')
+    .option('--json', 'as one JSON document')
     .action(async ({ json }) => {
       const { events, ...counts } = await shownEvents(await desk.service());
       if (json) await desk.print(jsonText({ ...counts, events }));
@@ -53,9 +51,9 @@ function addList(webhooks: Command, desk: Desk): void {
 function addRetry(webhooks: Command, desk: Desk): void {
   webhooks
     .command('retry')
-    .description('have dead events tried again, for another 24 hours')
-    .argument('[ids...]', 'as `webhooks list` shows them')
-    .option('--all', 'all that are dead')
+    .description('retry dead events for another 24 hours')
+    .argument('[ids...]', 'IDs from "webhooks list"')
+    .option('--all', 'all dead events')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- webhooks retry --all')
     .action(async (ids, { all }) => {
       if (ids.length > 0 === (all === true))
@@ -76,8 +74,8 @@ function addRetry(webhooks: Command, desk: Desk): void {
 function addTest(webhooks: Command, desk: Desk): void {
   webhooks
     .command('test')
-    .description('send a made-up lead to each address of WEBHOOK_URLS now, and say what they answer')
-    .option('--json', 'one JSON document')
+    .description('send an invented lead to each of WEBHOOK_URLS and print the responses')
+    .option('--json', 'as one JSON document')
     .action(async ({ json }) => {
       const { webhooks: parts } = await desk.service();
       if (parts.endpoints.length === 0)
@@ -91,7 +89,7 @@ function addTest(webhooks: Command, desk: Desk): void {
           await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${answer}\n`);
       if (results.some(({ ok }) => !ok))
         throw new CommandFailure(
-          'Not every address took it. docs/webhooks.md says what the answers mean; mend it there or in WEBHOOK_URLS, and try again.',
+          'Not every receiver accepted it. See "What if a delivery fails?" in docs/webhooks.md, fix the receiver or WEBHOOK_URLS, and try again.',
         );
     });
 }
@@ -99,7 +97,7 @@ function addTest(webhooks: Command, desk: Desk): void {
 function addSecret(webhooks: Command, desk: Desk): void {
   webhooks
     .command('secret')
-    .description('print what receivers check signatures with, the newest first')
+    .description('print the secrets that sign events, newest first')
     .action(async () => {
       const { webhooks: parts } = await desk.service();
       await desk.print(parts.secrets.map((secret) => `${secret}\n`).join(''));

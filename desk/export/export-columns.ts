@@ -93,7 +93,7 @@ const LAST_COLUMNS: readonly Column[] = [
 export const FORMATS = {
   csv: {
     kind: 'csv',
-    about: 'every column, for spreadsheets and scripts',
+    about: 'every column',
     hasLink: true,
     columns: [
       own('email'),
@@ -114,10 +114,10 @@ export const FORMATS = {
       own('first_read_at'),
     ],
   },
-  jsonl: { kind: 'jsonl', about: 'one JSON object a line, as webhooks have it' },
+  jsonl: { kind: 'jsonl', about: 'one JSON object a line, as in webhooks' },
   hubspot: {
     kind: 'csv',
-    about: 'contacts, for the import of HubSpot',
+    about: 'contacts',
     hasLink: true,
     columns: [
       ['Email', (lead) => lead.email],
@@ -132,7 +132,7 @@ export const FORMATS = {
   },
   salesforce: {
     kind: 'csv',
-    about: 'leads, for the data import wizard of Salesforce',
+    about: 'leads, for the data import wizard',
     hasLink: true,
     columns: [
       firstName,
@@ -147,7 +147,7 @@ export const FORMATS = {
   },
   mailchimp: {
     kind: 'csv',
-    about: 'subscribed contacts, for the import of Mailchimp',
+    about: 'subscribed contacts',
     hasLink: true,
     columns: [
       ['Email Address', (lead) => lead.email],
@@ -162,7 +162,7 @@ export const FORMATS = {
   },
   pipedrive: {
     kind: 'csv',
-    about: 'persons, organisations and leads, for the import of Pipedrive',
+    about: 'leads with person and organisation',
     hasLink: true,
     columns: [
       ['Lead - Title', (lead) => `${lead.company}: ${lead.name}`],
@@ -178,7 +178,7 @@ export const FORMATS = {
   },
   'google-ads': {
     kind: 'csv',
-    about: 'offline conversions of Google Ads, addresses hashed',
+    about: 'offline conversions, addresses hashed',
     // https://support.google.com/google-ads/answer/7014069: the file says its zone once.
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
@@ -193,7 +193,7 @@ export const FORMATS = {
   },
   'microsoft-ads': {
     kind: 'csv',
-    about: 'offline conversions of Microsoft Advertising, addresses hashed',
+    about: 'offline conversions, addresses hashed',
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
       touched('Microsoft Click ID', 'msclkid'),
@@ -205,7 +205,7 @@ export const FORMATS = {
   },
   meta: {
     kind: 'csv',
-    about: 'offline events of Meta, addresses and names hashed',
+    about: 'offline events, addresses and names hashed',
     columns: [
       ['email', (lead) => sha256(lead.email)],
       ['fn', (lead) => hashedName(splitName(lead.name).first)],

@@ -1,0 +1,71 @@
+// Compares docs/commands.md with the help of every command. Usage: commands.ts [--write]  (replaces what follows the mark in the page)
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { createProgram } from '#desk/commands/all-commands.ts';
+
+const PAGE = path.join(PROJECT_FOLDER, 'docs/commands.md');
+const MARK = '<!-- The rest is the help of every command: node checks/commands.ts --write -->\n';
+const HELP_WIDTH = 110;
+
+const said: string[] = [];
+// Help needs no service and no terminal.
+const program = createProgram({ clock: () => 0 } as Parameters<typeof createProgram>[0], {
+  writeOut: (text) => said.push(text),
+  getOutHelpWidth: () => HELP_WIDTH,
+});
+
+function helpOf(command: CommandUnknownOpts): string {
+  said.length = 0;
+  command.outputHelp();
+  return said.join('');
+}
+
+/** Commands that do something, in the order of their names, with the name as typed. */
+const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, CommandUnknownOpts])[] =>
+  command.commands.length === 0
+    ? [[name, command]]
+    : command.commands
+        .toSorted((a, b) => (a.name() < b.name() ? -1 : 1))
+        .flatMap((sub) => leaves(sub, `${name} ${sub.name()}`.trim()));
+
+/** The help in Markdown, without the lines that every help has. */
+function section([name, command]: readonly [string, CommandUnknownOpts]): string {
+  const takes = command.registeredArguments
+    .map((argument) => {
+      const shown = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return argument.required ? ` <${shown}>` : ` [${shown}]`;
+    })
+    .join('');
+  const needs = command.options
+    .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
+    .map(({ flags }) => ` ${flags}`)
+    .join('');
+  const details = helpOf(command)
+    .split('\n')
+    .filter((line) => !/^\s+-h, --help/.test(line))
+    .join('\n')
+    .replace(/^Usage: [^]*?\n\n[^]*?\n\n/, '')
+    .replaceAll('$ npm run -s desk -- ', '$ desk ')
+    .replace(/Options:\n(?=\n|$)/, '')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+  const description = command.description();
+  const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+  return `\n## ${name}\n\n\`${name}${takes}${needs}\`: ${sentence}\n${details === '' ? '' : `\n\`\`\`text\n${details}\n\`\`\`\n`}`;
+}
+
+const page = readFileSync(PAGE, 'utf8');
+const [intro = ''] = page.split(MARK, 1);
+const current = `${intro}${MARK}${leaves(program, '').map(section).join('')}`;
+if (process.argv.includes('--write')) writeFileSync(PAGE, current);
+else if (page !== current) {
+  process.stderr.write(
+    'docs/commands.md differs from the help of the commands: run node checks/commands.ts --write.\n',
+  );
+  process.exit(1);
+}
