@@ -1,5 +1,5 @@
 // Starts the server (run/main.ts). With `--check` it only checks settings, words and ports, before the site is built. A second after the
-// start it collects the garbage that starting left (docs/decisions/0019-what-starting-leaves.md).
+// start it collects the garbage that starting left (docs/decisions/0019-collect-garbage-after-the-start.md).
 import { setFlagsFromString } from 'node:v8';
 
 import { startChecked } from './platform/checked-start.js';

@@ -16,7 +16,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly start: string };
 };
-/** What `npm start` tells Node about memory (docs/decisions/0019-what-starting-leaves.md). */
+/** What `npm start` tells Node about memory (docs/decisions/0019-collect-garbage-after-the-start.md). */
 export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 /** A busy machine takes its time. */
 const READY_WITHIN_MS = 60_000;

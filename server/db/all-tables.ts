@@ -366,7 +366,7 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
 
 /**
  * Names every column of a table. Statements name them, because one with `select *` that PostgreSQL has prepared fails as soon as a
- * migration adds a column (docs/decisions/0018-asked-once.md).
+ * migration adds a column (docs/decisions/0018-optimise-statements-only-in-the-drivers.md).
  */
 export const columnsOf = <Table extends keyof Schema>(table: Table): readonly (keyof Schema[Table])[] =>
   Object.keys(TABLES[table].columns) as (keyof Schema[Table])[];

@@ -1,5 +1,5 @@
 // Collects garbage at moments that we choose: after the start, and in commands that work on many rows, never while visitors are served.
-// V8 itself collects when the heap has grown, so a quiet process would keep the memory of its start (docs/decisions/0019-what-starting-leaves.md).
+// V8 itself collects when the heap has grown, so a quiet process would keep the memory of its start (docs/decisions/0019-collect-garbage-after-the-start.md).
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

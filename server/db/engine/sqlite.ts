@@ -1,6 +1,6 @@
 // Kysely's dialect for node:sqlite. Its calls block the event loop, so nothing waits inside SQLite: a transaction that finds the file
 // locked by another process is tried again later. Transactions that arrive together share one commit, because a commit waits for the
-// disk: 353 flows per second instead of 222 (docs/decisions/0017-shared-commits.md). Each of them is a savepoint and can fail alone;
+// disk: 353 flows per second instead of 222 (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). Each of them is a savepoint and can fail alone;
 // none reports success before the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 

@@ -1,6 +1,6 @@
 // How many mails this process leases beyond those that have a connection. While deliveries are quick, up to 128: then one look
 // into the outbox serves many, or none is needed at all. Together with asking for nothing twice this made 397 flows a second of
-// 158 (docs/decisions/0018-asked-once.md). While they are slow, none: a mail that is leased early would be sent out of turn.
+// 158 (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). While they are slow, none: a mail that is leased early would be sent out of turn.
 
 /** Of a process that is killed, so many mails at most wait until their leases run out. */
 const AHEAD_MAX = 128;
