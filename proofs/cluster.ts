@@ -26,7 +26,7 @@ const ROUNDS = argument(0, 5);
 const POSTGRES_RESTARTS = 3;
 const NOTED_WITHIN_MS = 500;
 
-const proof = createProof('reliability.md', 'cluster');
+const proof = createProof('prove:cluster');
 const rows = proof.rows('what was done', 'what was seen');
 const report = (what: string, seen: string, holds = true): void => {
   rows.add(what, seen);
@@ -136,4 +136,8 @@ proof.expect(twice.length === 0, 'an address became two leads');
 
 balancer.close();
 await site.close();
-await proof.end(rows.table());
+await proof.end(
+  `${ROUNDS} rolling restarts of ${PROCESSES} processes: ${rows.range('what was seen', 'rolling')}. ` +
+    `${POSTGRES_RESTARTS} restarts of PostgreSQL: ${rows.range('what was seen', 'restarts of PostgreSQL')}`,
+  rows.table(),
+);

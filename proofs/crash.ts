@@ -7,7 +7,7 @@ import { walkUnderKills } from '#proofs/stand/walk-under-kills.ts';
 
 const KILLS = argument(0, 200);
 
-const proof = createProof('reliability.md', 'crash');
+const proof = createProof('prove:crash');
 const rows = proof.rows(
   'engine',
   'SIGKILLs',
@@ -36,4 +36,7 @@ for (const engine of ENGINES) {
   );
   await site.close();
 }
-await proof.end(rows.table());
+await proof.end(
+  `${KILLS} kills each. ${rows.say('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}`,
+  rows.table(),
+);

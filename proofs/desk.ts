@@ -28,7 +28,7 @@ const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_ver
   left join consent_wordings w on w.version = r.consent_version order by l.id`;
 
 type Run = { readonly seconds: number; readonly bytes: number };
-const proof = createProof('desk.md', 'desk-million');
+const proof = createProof('prove:desk');
 const rows = proof.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
 
 /** Runs a program to its end; how long it took, and the most memory it held. */
@@ -126,6 +126,6 @@ async function measure(engine: Engine): Promise<void> {
 for (const program of ['sqlite3', 'psql']) execFileSync(program, ['--version']);
 for (const engine of ENGINES) await measure(engine);
 await proof.end(
-  `${LEADS.toLocaleString('en')} leads. The ratio is to the database's own dump of the same to CSV (sqlite3, psql), in one run: of the CSV the median of ${TURNS} turns.`,
+  `${LEADS.toLocaleString('en')} leads. ${ENGINES.map((engine) => `${engine}: CSV export ${rows.range('seconds', engine, '--format csv')} s (${rows.range('ratio', engine, '--format csv')} of the database's own dump), consent anchor ${rows.range('seconds', engine, 'anchor')} s, consent verify ${rows.range('seconds', engine, 'verify')} s; at most ${rows.range('most memory, MB', engine, '--since-last')} MB (export --since-last)`).join('. ')}`,
   rows.table(),
 );

@@ -109,7 +109,7 @@ async function untilWell(url: string): Promise<number | null> {
   return null;
 }
 
-const proof = createProof('reliability.md', 'disk');
+const proof = createProof('prove:disk');
 const rows = proof.rows(
   'fault',
   'answered 202 meanwhile',
@@ -196,4 +196,8 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
 await suffer('SQLite, disk full', smallDisk);
 await suffer('SQLite, files read-only', frozenFiles);
 await suffer('PostgreSQL, read-only', readOnlyPostgres);
-await proof.end(rows.table());
+await proof.end(
+  `3 faults: ${rows.range('answered 202 meanwhile')} forms answered 202 and ${rows.range('answered 503 meanwhile')} answered 503 meanwhile; ` +
+    `health 200 again after ${rows.range('health 200 after')}; of ${rows.range('acknowledged in all')} acknowledged, ${rows.range('lost')} lost`,
+  rows.table(),
+);

@@ -33,7 +33,7 @@ const ANSWERED_WITHIN_MS = 20_000;
 
 const HEALTH_EVERY_MS = 100;
 
-const proof = createProof('reliability.md', 'failover');
+const proof = createProof('prove:failover');
 const { expect } = proof;
 const rows = proof.rows(
   'what was done',
@@ -180,4 +180,10 @@ balancer.close();
 await site.close();
 endpoint.close();
 await pair.close();
-await proof.end(rows.table(), `A process that reaches only the old primary after a failover ${split}.`);
+await proof.end(
+  `${ROUNDS} rounds. Primary killed, standby promoted: forms back ${rows.range('until forms are taken again', 'promoted')}. ` +
+    `Standby away: slowest response ${rows.range('slowest', 'away')}. Orderly change: back after ` +
+    `${rows.range('until forms are taken again', 'in order')}. Lost: ${rows.range('lost')}. ` +
+    `A process that reaches only the old primary ${split}`,
+  rows.table(),
+);

@@ -23,7 +23,7 @@ const PART_BYTES = 256 * 1024;
 const FILM = readFileSync(path.join(PROJECT_FOLDER, 'campaign', 'media', 'film.mp4'));
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-const proof = createProof('reliability.md', 'film');
+const proof = createProof('prove:film');
 const site = await proof.prepareSite('sqlite', { env: { LOG_LEVEL: 'fatal' } });
 const server = await site.start();
 const { child } = server;
@@ -111,15 +111,9 @@ proof.expect(
   `memory went from ${before.toFixed(0)} to ${most.toFixed(0)} MB under readers`,
 );
 proof.expect(stopped === 0, `the server ended with ${stopped}`);
-const rows = proof.rows('what', 'seen');
-rows.add('readers at once', READERS);
-rows.add('films read whole', seen.films.toLocaleString('en'));
-rows.add('parts', seen.parts.toLocaleString('en'));
-rows.add('hung up half way', seen.hungUp.toLocaleString('en'));
-rows.add('wrong bytes', seen.wrong);
-rows.add('megabytes a second', (seen.bytes / 1e6 / SECONDS).toFixed(0));
-rows.add('processor time of the server for a gigabyte', `${(processor / (seen.bytes / 1e9)).toFixed(1)} s`);
-rows.add('memory at rest', `${before.toFixed(0)} MB`);
-rows.add('most under readers', `${most.toFixed(0)} MB`);
-rows.add(`${REST_MS / 1000} s after the last one went`, `${after.toFixed(0)} MB`);
-await proof.end(rows.table());
+await proof.end(
+  `${READERS} readers: ${seen.films.toLocaleString('en')} whole films, ${seen.parts.toLocaleString('en')} parts, ` +
+    `${seen.hungUp.toLocaleString('en')} aborted, ${seen.wrong} wrong; ${(seen.bytes / 1e6 / SECONDS).toFixed(0)} MB a second at ` +
+    `${(processor / (seen.bytes / 1e9)).toFixed(1)} s of processor time a gigabyte; memory ${before.toFixed(0)} MB at rest, ` +
+    `${most.toFixed(0)} at most, ${after.toFixed(0)} afterwards`,
+);

@@ -108,7 +108,7 @@ async function look(pid: number): Promise<Look> {
   };
 }
 
-const proof = createProof('reliability.md', 'fuzz');
+const proof = createProof('prove:fuzz');
 const { expect } = proof;
 const site = await proof.prepareSite('sqlite', {
   // Behind a proxy, as far as the server knows: X-Forwarded-For counts.
@@ -187,4 +187,9 @@ rows.add(
 rows.add('longest block of the event loop', `${worstLoop.toFixed(0)} ms`);
 rows.add('a visitor afterwards', ledger.verified.size === 1 ? 'came through' : 'did not come through');
 await tryRudeClients(proof, rows, { metricsPort: METRICS_PORT + 1, text: fuzzer.text });
-await proof.end(`Seed ${SEED}.`, rows.table());
+await proof.end(
+  `${sent.toLocaleString('en')} broken requests, ${answered.toLocaleString('en')} answered, ${rows.range('seen', '5xx')} with 5xx; ` +
+    `memory ${early.toFixed(0)}, ${middle.toFixed(0)}, ${late.toFixed(0)} MB in the first, middle and last fifth; ` +
+    `event loop blocked for ${worstLoop.toFixed(0)} ms at most; seed ${SEED}`,
+  rows.table(),
+);

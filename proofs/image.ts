@@ -1,6 +1,6 @@
 // Does the image do what docs/install.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
 // read-only, without root and without capabilities. A visitor goes the whole way, the operator works in it, and it is stopped and
-// started anew behind Caddy. The table goes into docs/measured/reliability.md.
+// started anew behind Caddy. The summary goes into docs/figures.md.
 // Usage: image.ts [--base IMAGE] [--dry]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from
 // debootstrap and the pinned Node stand in for it)
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -42,7 +42,7 @@ const VISITORS = 20;
 const BASE = 'localhost/lead-page-base';
 const IMAGE = 'localhost/lead-page';
 
-const proof = createProof('reliability.md', 'image');
+const proof = createProof('prove:image');
 const { expect } = proof;
 
 const lacking = ['buildah', 'podman'].filter((name) => spawnSync(name, ['--version']).status !== 0);
@@ -238,13 +238,14 @@ async function prove(): Promise<void> {
     LEADS_PER_IP_PER_HOUR: '0',
     VERIFY_PER_IP_PER_HOUR: '0',
   });
-  const rows = proof.rows(
+  const head = [
     'engine',
-    'ready after (s)',
-    'stopped after (s)',
-    `pages during ${RESTARTS} restarts behind Caddy / failed`,
-    'forms / asked to try again / failed',
-  );
+    's until ready',
+    's until stopped',
+    `pages/failed during ${RESTARTS} restarts`,
+    'forms/refused/failed',
+  ];
+  const rows = proof.rows(...head);
   for (const engine of ['sqlite', 'postgres'] as const) {
     const databaseUrl =
       engine === 'sqlite'
@@ -290,15 +291,15 @@ async function prove(): Promise<void> {
       ...(counted === null
         ? ['not tried', 'not tried']
         : [
-            `${counted.pages} / ${counted.failedPages}`,
-            `${counted.forms} / ${counted.refusedForms} / ${counted.failedForms}`,
+            `${counted.pages}/${counted.failedPages}`,
+            `${counted.forms}/${counted.refusedForms}/${counted.failedForms}`,
           ]),
     );
   }
   await stopDuringStart();
 
   await proof.end(
-    `Built on ${base} in ${builtWithin} s: ${megabytes} MB over it, ${packages} packages, each in the SBOM.`,
+    `Built on ${base} in ${builtWithin} s: ${megabytes} MB over it, ${packages} packages, each in the SBOM. ${rows.say(...head.slice(1))}`,
     rows.table(),
   );
 }

@@ -1,4 +1,4 @@
-// Measures what a visitor waits for, and writes the table into docs/measured/performance.md.
+// Measures what a visitor waits for, and writes its rows into docs/figures.md.
 //   node proofs/page-speed.ts [runs] [--dry]
 // Lighthouse, mobile and desktop, on the built site and, in turn with it, on a blank page from the same server; then what a
 // visitor waits for (page-waits.ts). Machines are noisy: medians, and ratios within one run, are what counts. Nothing here
@@ -13,7 +13,7 @@ import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
 import { measureSixthDigit, measureTap, type Tap } from '#proofs/page-waits.ts';
 import { argument, report } from '#proofs/stand/proof.ts';
-import { median, table } from '#proofs/stand/report.ts';
+import { median } from '#proofs/stand/report.ts';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
 const LIGHTHOUSE = 'lighthouse@13.5.0';
@@ -121,7 +121,6 @@ const site = await startSite({
   campaign: DEFAULT_CAMPAIGN,
   env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
 }).finally(() => rmSync(BLANK_FILE));
-const lines: string[] = [];
 try {
   for (const form of ['mobile', 'desktop'] as const) {
     const ours: Scores[] = [];
@@ -135,12 +134,16 @@ try {
       );
     }
     const of = (scores: readonly Scores[], name: keyof Scores) => median(scores.map((score) => score[name]));
-    lines.push(
-      `| ${form} | ${of(ours, 'performance')} / ${of(ours, 'accessibility')} / ${of(ours, 'bestPractices')} / ${of(ours, 'seo')} ` +
-        `| ${of(ours, 'fcp').toFixed(0)} ms | ${of(ours, 'lcp').toFixed(0)} ms | ${of(floor, 'lcp').toFixed(0)} ms ` +
-        `| ${(of(ours, 'lcp') / of(floor, 'lcp')).toFixed(2)} | ${of(ours, 'tbt').toFixed(0)} ms | ${of(ours, 'cls').toFixed(3)} ` +
-        `| ${(of(ours, 'bytes') / 1000).toFixed(1)} kB | ${of(ours, 'requests')} |`,
-    );
+    await report(`Lighthouse, ${form}`, [
+      `${of(ours, 'performance')}, ${of(ours, 'accessibility')}, ${of(ours, 'bestPractices')}, ${of(ours, 'seo')}`,
+      `${of(ours, 'lcp').toFixed(0)} ms`,
+      `${of(floor, 'lcp').toFixed(0)} ms`,
+      (of(ours, 'lcp') / of(floor, 'lcp')).toFixed(2),
+      `${of(ours, 'tbt').toFixed(0)} ms`,
+      of(ours, 'cls').toFixed(3),
+      `${(of(ours, 'bytes') / 1000).toFixed(1)} kB`,
+      String(of(ours, 'requests')),
+    ]);
   }
   const taps: string[] = [];
   for (const when of ['when idle', 'at once'] as const) {
@@ -148,32 +151,24 @@ try {
     for (let index = 0; index < runs; index += 1) measured.push(await measureTap(`${site.url}/`, when));
     say(`tap ${when}: ${JSON.stringify(measured)}`);
     taps.push(
-      `| ${when === 'at once' ? '300 ms after the button appears' : 'once the application is in the cache'} ` +
-        `| ${median(measured.map(({ untilForm }) => untilForm)).toFixed(0)} ms ` +
-        `| ${median(measured.map(({ worstInteraction }) => worstInteraction)).toFixed(0)} ms |`,
+      `${median(measured.map(({ untilForm }) => untilForm)).toFixed(0)} ms ` +
+        `${when === 'at once' ? 'if tapped 300 ms after the button appears' : 'once the application is cached'} ` +
+        `(worst interaction ${median(measured.map(({ worstInteraction }) => worstInteraction)).toFixed(0)} ms)`,
     );
   }
-  const digits: string[][] = [];
+  const digits: string[] = [];
   for (const [on, what] of [
-    ['warm desktop', 'a desktop that has been here before'],
-    ['slow phone', 'the slow phone'],
+    ['warm desktop', 'on a desktop with a warm cache'],
+    ['slow phone', 'on the slow phone'],
   ] as const) {
     const measured = await measureSixthDigit(site, on, runs);
     say(`sixth digit, ${on}: ${measured.map((time) => time.toFixed(0)).join(', ')}`);
-    digits.push([what, `${median(measured).toFixed(0)} ms`]);
+    digits.push(`${median(measured).toFixed(0)} ms ${what}`);
   }
-  await report(
-    'performance.md',
-    'measured',
-    `Medians of ${runs}.`,
-    '| Lighthouse | performance / accessibility / best practices / SEO | FCP | LCP | LCP of a blank page | ratio | TBT | CLS | weight | requests |\n' +
-      '| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n' +
-      lines.join('\n'),
-    '| tap on the call to action, processor 4 times slower, 1.6 Mbit/s, 150 ms | until the form is usable | worst interaction |\n' +
-      '| --- | --: | --: |\n' +
-      taps.join('\n'),
-    table(['the sixth digit of the code', 'until the article is readable'], digits),
-  );
+  await report('`measure:speed`', [
+    `Slow phone (processor 4 times slower, 1.6 Mbit/s, 150 ms), from tap to form: ${taps.join(', ')}. ` +
+      `From the sixth digit to the article: ${digits.join(', ')}. Medians of ${runs}`,
+  ]);
 } finally {
   await site.close();
 }

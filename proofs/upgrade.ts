@@ -121,7 +121,7 @@ async function loadAssets(url: string, assets: readonly string[], seen: Seen): P
 
 const assetsOf = (page: string): string[] => [...new Set(page.match(/\/assets\/[\w-]+\.js/g))];
 
-const proof = createProof('reliability.md', 'upgrade', positionals.length === 0);
+const proof = createProof('prove:upgrade', positionals.length === 0);
 const rows = proof.rows(
   'what',
   'restarts',
@@ -261,7 +261,7 @@ async function twoProcesses(engine: Engine): Promise<void> {
   };
   const where = engine === 'sqlite' ? 'one SQLite file' : 'one PostgreSQL';
   for (const { withDefaults, times, lines } of [
-    { withDefaults: false, times: TIMES, lines: 'nginx as [advised](../install.md)' },
+    { withDefaults: false, times: TIMES, lines: 'nginx as advised' },
     { withDefaults: true, times: 1, lines: 'for comparison: nginx with its defaults' },
   ]) {
     const ports = servers.map(({ port }) => port);
@@ -357,6 +357,9 @@ if (wants('old') && (values.from !== undefined || Object.keys(MIGRATIONS).length
 const version = /nginx\/(\S+)/.exec(spawnSync(nginxProgram, ['-v'], { encoding: 'utf8' }).stderr)?.[1];
 const [busy = 0] = os.loadavg();
 await proof.end(
-  `nginx ${version}, ${VISITORS} visitors; a load of ${busy.toFixed(0)} at the end.`,
+  `nginx ${version}, ${VISITORS} visitors, load ${busy.toFixed(0)}. Two processes restarted ten times each: ` +
+    `${rows.range('requests', 'advised')} requests, ${rows.range('failed', 'advised')} failed, longest wait ${rows.range('longest wait', 'advised')}. ` +
+    `With nginx's defaults, once each: ${rows.range('failed', 'defaults')} failed. ` +
+    `Stopped and started without a proxy: ${rows.range('failed', 'stopped and started')} failed`,
   rows.table(),
 );

@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 250;
 
 const NAMED = ENGINES.filter((engine) => process.argv.includes(engine));
 
-const proof = createProof('reliability.md', 'webhooks', NAMED.length === 0);
+const proof = createProof('prove:webhooks', NAMED.length === 0);
 const rows = proof.rows(
   'engine',
   'SIGKILLs',
@@ -125,4 +125,7 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
 }
 
 for (const engine of NAMED.length > 0 ? NAMED : ENGINES) await deliverUnderKills(engine);
-await proof.end(rows.table());
+await proof.end(
+  `${KILLS} kills each. ${rows.say('events committed', 'out of order', 'still waiting after 5 min', 'lost')}`,
+  rows.table(),
+);

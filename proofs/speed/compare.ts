@@ -5,7 +5,7 @@ import { processorSeconds } from '#proofs/stand/consumption.ts';
 import { median } from '#proofs/stand/report.ts';
 import type { Contestant } from '#proofs/speed/contestants.ts';
 import { quantile, type Measured } from '#proofs/speed/loops.ts';
-import { beside } from '#proofs/speed/section.ts';
+import { beside, type Figures } from '#proofs/speed/section.ts';
 
 export type Load = {
   readonly name: string;
@@ -61,6 +61,15 @@ async function turn(contestant: Contestant, { run }: Load): Promise<Turn> {
     visitorsPercent: (user + system) / 10_000 / seen.seconds,
   };
 }
+
+/** The columns of rows of {@link compare} that docs/figures.md keeps: all but p95, p99.9 and the last two. */
+export const figuresOf = (rows: readonly (readonly string[])[]): Figures =>
+  Object.fromEntries(
+    rows.map(([load = '', perSecond = '', cpu = '', p50 = '', , p99 = '']) => [
+      load,
+      [perSecond, cpu, p50, p99],
+    ]),
+  );
 
 /** For a table of {@link compare}. */
 export const howMeasured = ({ rounds, turnMs }: Pace): string =>

@@ -1,5 +1,5 @@
 // Whole flows (form, mail, code) beside a bare program that does the same: few visitors, many, and more than may fit.
-import { compare, COMPARED, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
+import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs, openLoop } from '#proofs/speed/loops.ts';
 import type { Section } from '#proofs/speed/section.ts';
@@ -33,5 +33,5 @@ export const measureFlows = (surroundings: Surroundings, pace: Pace): Promise<Se
     ];
     const rows: string[][] = [];
     for (const load of loads) rows.push(await compare(both, load, pace));
-    return { how: howMeasured(pace), head: COMPARED, rows };
+    return { how: howMeasured(pace), head: COMPARED, rows, figures: figuresOf(rows) };
   });

@@ -1,7 +1,7 @@
 // Our server with many leads in its database, beside itself with a few.
 import { residentBytes } from '#proofs/stand/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#proofs/stand/history.ts';
-import { compare, COMPARED, howMeasured, type Pace } from '#proofs/speed/compare.ts';
+import { compare, COMPARED, figuresOf, howMeasured, type Pace } from '#proofs/speed/compare.ts';
 import { clear, enterOurs, start, timeStarts, type Surroundings } from '#proofs/speed/contestants.ts';
 import { flowsAt, warmUp } from '#proofs/speed/flows.ts';
 import { beside, type Section } from '#proofs/speed/section.ts';
@@ -37,5 +37,8 @@ export async function measureLeads(
     how: `${howMeasured(pace)} ${say(leads)} leads of ${say(FEW)}; start to the first 200: ${besideEach(startsMs)} ms; memory after the load: ${besideEach(mib)} MiB.`,
     head: COMPARED,
     rows,
+    figures: Object.fromEntries(
+      Object.values(figuresOf(rows)).map((cells) => [`${say(leads)} leads`, cells]),
+    ),
   };
 }

@@ -162,8 +162,14 @@ export async function measureMemory(
   for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
   return {
     how: `${say(flows)} flows, ${VISITORS} at a time; start: medians of ${starts}.`,
-    head: ['', 'ours of the floor’s'],
+    head: ['', 'ours/the floor’s'],
     rows,
+    figures: {
+      'start and memory': [
+        `start to the first 200 ${beside(ourStart, floorStart, 0)} ms; memory at rest ${both(({ restMib }) => restMib)} MiB, ` +
+          `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
+      ],
+    },
     broken,
   };
 }
@@ -195,6 +201,12 @@ export async function measureLongRun(
     how: `${say(flows)} flows, ${VISITORS} at a time, on a database with ${say(leadsBefore)} leads.`,
     head: ['', 'memory, in MiB', 'processor time of a flow, in ms'],
     rows,
+    figures: {
+      'long run': [
+        `${say(flows)} flows on ${say(leadsBefore)} leads: ${memory.map((mib) => mib.toFixed(0)).join(', ')} MiB and ` +
+          `${costs.map((ms) => ms.toFixed(2)).join(', ')} ms of processor time a flow, by fifths of the run`,
+      ],
+    },
     broken,
   };
 }

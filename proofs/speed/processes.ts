@@ -104,5 +104,15 @@ export async function measureProcesses(surroundings: Surroundings, pace: Pace): 
       'failed',
     ],
     rows,
+    figures: {
+      processes: [
+        rows
+          .map(
+            ([count, perSecond, p99, oursMs, databaseMs, busy]) =>
+              `${count}: ${perSecond} flows a second, p99 ${p99} ms, ${oursMs} ms of our processor time and ${databaseMs} of PostgreSQL’s, cores ${busy} busy`,
+          )
+          .join('; '),
+      ],
+    },
   };
 }

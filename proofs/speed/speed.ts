@@ -1,5 +1,5 @@
 // How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
-// run, in turns. The ratios are the result. Each part replaces its own section of docs/measured/performance.md.
+// run, in turns. The ratios are the result. Each part replaces its own rows of docs/figures.md, except in a short run.
 //   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
 //   speed.ts postgres --only processes: one, two and four processes on one PostgreSQL
 //   speed.ts sqlite --only long-run: a million flows on half a million leads, ours alone; takes an hour and 8 GB of disk
@@ -56,13 +56,11 @@ const FLOWS = Number(values.flows ?? (short ? 1_000 : 100_000));
 const LONG_RUN = short ? { flows: 2_000, leadsBefore: 1_000 } : { flows: 1_000_000, leadsBefore: 500_000 };
 const LEADS = Number(values.leads ?? (short ? 20_000 : 1_000_000));
 
-const write = (section: string, { how, head, rows }: Section): Promise<void> =>
-  report(
-    'performance.md',
-    `server-${section}`,
-    `${short ? '**A short run, to try the suite.** ' : ''}${how}`,
-    table(head, rows),
-  );
+async function write(engine: Engine | null, { how, head, rows, figures }: Section): Promise<void> {
+  process.stdout.write(`\n${how}\n\n${table(head, rows)}\n`);
+  for (const [name, cells] of Object.entries(figures))
+    await report(engine === null ? name : `${name}, ${engine}`, cells, !short);
+}
 
 const broken: string[] = [];
 const sink = await startSink();
@@ -70,25 +68,25 @@ const needsPostgres = engines.includes('postgres') && parts.some((part) => part 
 const postgres = needsPostgres ? await startPostgres() : null;
 const surroundingsOf = (engine: Engine): Surroundings => ({ engine, postgresUrl: postgres?.url, sink });
 try {
-  if (wants('static')) await write('static', await measureStatic(surroundingsOf('sqlite'), PACE));
+  if (wants('static')) await write(null, await measureStatic(surroundingsOf('sqlite'), PACE));
   for (const engine of engines) {
     process.stdout.write(`${engine}\n`);
     const surroundings = surroundingsOf(engine);
-    if (wants('flows')) await write(`flows-${engine}`, await measureFlows(surroundings, PACE));
+    if (wants('flows')) await write(engine, await measureFlows(surroundings, PACE));
     if (wants('memory')) {
       const memory = await measureMemory(surroundings, { flows: FLOWS, starts: STARTS });
-      await write(`memory-${engine}`, memory);
+      await write(engine, memory);
       broken.push(...memory.broken.map((sentence) => `${engine}: ${sentence}`));
     }
     if (wants('long-run')) {
       const long = await measureLongRun(surroundings, LONG_RUN);
-      await write(`long-run-${engine}`, long);
+      await write(engine, long);
       broken.push(...long.broken.map((sentence) => `${engine}: ${sentence}`));
     }
-    if (wants('processes')) await write(`processes-${engine}`, await measureProcesses(surroundings, PACE));
+    if (wants('processes')) await write(engine, await measureProcesses(surroundings, PACE));
     if (wants('leads')) {
       const leads = await measureLeads(surroundings, LEADS_PACE, { leads: LEADS, starts: STARTS });
-      await write(`leads-${engine}`, leads);
+      await write(engine, leads);
     }
   }
 } finally {

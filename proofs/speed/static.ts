@@ -1,5 +1,5 @@
 // The page and a hashed file, beside plain node:http with a buffer of as many bytes.
-import { compare, COMPARED, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
+import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { bytesOf, readersOf } from '#proofs/speed/readers.ts';
 import type { Section } from '#proofs/speed/section.ts';
@@ -23,10 +23,15 @@ export const measureStatic = (surroundings: Surroundings, pace: Pace): Promise<S
         readersOf(contestant.url, pathOf(contestant), { at: READERS, ms });
       for (const contestant of both) await read(contestant, pace.warmUpMs);
       const load: Load = {
-        name: `${name}, ${bytes.toLocaleString('en')} bytes`,
+        name,
         run: (contestant) => read(contestant, pace.turnMs),
       };
       rows.push(await compare(both, load, pace));
     }
-    return { how: `${howMeasured(pace)} ${READERS} readers at a time.`, head: COMPARED, rows };
+    return {
+      how: `${howMeasured(pace)} ${READERS} readers at a time.`,
+      head: COMPARED,
+      rows,
+      figures: figuresOf(rows),
+    };
   });

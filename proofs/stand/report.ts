@@ -1,4 +1,4 @@
-// Writes the tables in docs/measured/. Each command that measures replaces its own table there and no other.
+// Writes docs/figures.md: each command replaces its own rows in the tables there.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';
@@ -6,13 +6,6 @@ import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
-
-/** What the figures were measured on, as a sentence. */
-export function measuredOn(): string {
-  const [processor] = cpus();
-  const date = new Date().toISOString().slice(0, 10);
-  return `Measured on ${date}, ${cpus().length} × ${processor?.model ?? 'unknown'}, ${platform()} ${release()}, Node ${process.versions.node}.`;
-}
 
 /** The middle one of some numbers; of an even count the upper of the two. */
 export const median = (numbers: readonly number[]): number =>
@@ -24,20 +17,31 @@ export const table = (head: readonly string[], rows: readonly (readonly (string 
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 
+/** The processors, the system and Node, as docs/figures.md names them. */
+function machine(): string {
+  const [processor] = cpus();
+  const [kernel = '', node = ''] = [
+    /^\d+\.\d+/.exec(release())?.[0],
+    /^\d+\.\d+/.exec(process.versions.node)?.[0],
+  ];
+  return `${cpus().length} × ${processor?.model ?? 'unknown'}, ${platform()} ${kernel}, Node ${node}`;
+}
+
 /**
- * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a file of docs/measured/; throws when they are missing.
- * @param file its name in docs/measured/; links in the text start there
+ * Replaces the row with this key in a table of docs/figures.md, and dates it. Names the machine unless it is the page's usual one.
+ * Throws if the row is missing.
+ * @param key the text of the first cell
  */
-export async function writeReport(file: string, name: string, markdown: string): Promise<void> {
-  const target = path.join(PROJECT_FOLDER, 'docs/measured', file);
+export async function writeFigures(key: string, cells: readonly string[]): Promise<void> {
+  const target = path.join(PROJECT_FOLDER, 'docs/figures.md');
   const text = readFileSync(target, 'utf8');
-  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  if (from < 0 || to < from)
-    throw new Error(
-      `docs/measured/${file} has no place for "${name}". Add <!-- ${name} --> and <!-- /${name} --> where its table belongs.`,
-    );
-  const replaced = `${text.slice(0, from)}${start}\n\n${markdown}\n\n${text.slice(to)}`;
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => line.startsWith('|') && line.split('|')[1]?.trim() === key);
+  if (at < 0)
+    throw new Error(`docs/figures.md has no row "${key}". Add one to the table that it belongs in.`);
+  const date = new Date().toISOString().slice(0, 10);
+  const measured = text.includes(machine()) ? date : `${date}, ${machine()}`;
+  lines[at] = `| ${[key, measured, ...cells].join(' | ')} |`;
   const style = await resolveConfig(target);
-  writeFileSync(target, await format(replaced, { ...style, filepath: target }));
+  writeFileSync(target, await format(lines.join('\n'), { ...style, filepath: target }));
 }

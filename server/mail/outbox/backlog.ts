@@ -1,7 +1,7 @@
 // Judges whether a mail that is queued now would be sent in time. A 202 promises a code; when the mail server does not keep up,
 // the honest answer is 503, and the visitor who comes back later gets a code that works. Of 400 forms at once, with 5 mails a
 // second and codes that live 60 s, 76 are answered 202, all of them get their codes in time, and a visitor who comes later waits
-// 11 s at most (docs/reliability.md, "More codes than the mail server takes").
+// 11 s at most (docs/reliability.md, "What happens if more codes are requested than the mail server takes?").
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Lane } from '#server/db/tables/outbox.ts';
 import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';

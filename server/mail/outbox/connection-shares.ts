@@ -1,7 +1,7 @@
 // Who holds how many of the connections to the mail server. Deliveries share them by network and by recipient domain, so one
 // source, or one domain whose mail server is silent, never holds them all: of five, a lane holds four at most, and two while it is
 // slow. With a hundred forms to which the mail server says nothing, other visitors still get their codes: measured in
-// docs/reliability.md, "More codes than the mail server takes".
+// docs/reliability.md, "What happens if more codes are requested than the mail server takes?".
 import type { FullLanes } from '#server/db/tables/outbox-leases.ts';
 
 /** A delivery that takes longer makes its lanes slow. A quarter of the time after which the mailer gives up. */
