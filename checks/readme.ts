@@ -12,7 +12,7 @@ const complaints: string[] = [];
 const { scripts } = JSON.parse(read('package.json')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const documents = globSync(['*.md', 'docs/**/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
+const documents = globSync(['*.md', 'docs/**/*.md', 'e2e/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
 
 /** A test in a document: its file without endings, and the beginning of its title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
