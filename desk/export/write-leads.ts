@@ -1,5 +1,5 @@
 // Writes leads as text, a page at a time.
-import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/people/pages.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/people/person.ts';
@@ -39,7 +39,6 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
   // What starting left: the peak is 10 MB lower.
-  collectGarbage();
   const collect = createCollector();
   let left = limit;
   const isNamed = source !== undefined && state !== 'imported';

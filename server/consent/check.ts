@@ -22,7 +22,7 @@ import { OVERLAP_MS, unsealedPages } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainReport = {
@@ -83,7 +83,6 @@ export async function verifyChain(
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
   // What starting left: the peak is 10 MB lower.
-  collectGarbage();
   const collect = createCollector();
 
   /** @returns whether there was anything to check */
