@@ -12,6 +12,7 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type 
 import {
   beginRelease,
   distFolder,
+  findBuiltDesk,
   publishRelease,
   readSources,
   variantPage,
@@ -267,6 +268,11 @@ async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
 
 /** The desk in a browser. Its theme is set by a file of its own before the first paint: the desk's policy allows nothing inline. */
 async function buildDesk(): Promise<void> {
+  const built = findBuiltDesk(PROJECT_FOLDER, builtFrom);
+  if (built !== undefined) {
+    cpSync(built, DESK, { recursive: true });
+    return;
+  }
   const [boot] = await runWith(deskViteConfig, {
     build: {
       outDir: DESK,
@@ -294,6 +300,7 @@ async function buildDesk(): Promise<void> {
       },
     },
   });
+  compressFiles(DESK);
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -418,7 +425,6 @@ const pages = [
 ] as readonly (readonly [string, string])[];
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
 compressFiles(FILES);
-compressFiles(DESK);
 const facts: ReleaseFacts = {
   builtFrom,
   sitePath: SITE_PATH,

@@ -145,6 +145,21 @@ export function newestRelease(dist: string): Release | null {
   return { ...facts, name, folder, dist };
 }
 
+/**
+ * Finds a built desk of the same code, in the releases of any campaign: the desk contains no words of a campaign.
+ * @returns its folder
+ */
+export function findBuiltDesk(project: string, builtFrom: Sources): string | undefined {
+  const codeOf = (sources: Sources) =>
+    JSON.stringify(Object.entries(sources).filter(([name]) => !name.startsWith(CAMPAIGN)));
+  const dist = path.join(project, 'dist');
+  return [dist, ...globSync('campaigns/*', { cwd: dist }).map((name) => path.join(dist, name))]
+    .flatMap((folder) => newestRelease(folder) ?? [])
+    .filter((release) => codeOf(release.builtFrom) === codeOf(builtFrom))
+    .map(({ folder }) => path.join(folder, 'desk'))
+    .find((desk) => existsSync(desk));
+}
+
 export type FoundRelease =
   | { readonly type: 'release'; readonly release: Release }
   | { readonly type: 'complaint'; readonly complaint: string };
