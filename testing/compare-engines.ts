@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Set by testing/run-logic.ts: the folder that each test file leaves its statements in. */
+/** Set by testing/run-logic.ts: the folder that each process leaves its statements in. */
 export const STATEMENTS_FOLDER_VARIABLE = 'TEST_STATEMENTS_FOLDER';
 
-/** What one test file sent to each engine. */
+/** What the tests of one process sent to each engine. */
 export type RecordedStatements = {
-  readonly file: string;
+  readonly files: string;
   readonly sqlite: readonly string[];
   readonly postgres: readonly string[];
 };
@@ -39,14 +39,14 @@ export const readRecorded = (folder: string): readonly RecordedStatements[] =>
     (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as RecordedStatements,
   );
 
-/** The statements that SQLite alone got, each with a test file that sent it. */
+/** The statements that SQLite alone got, each with the test files of the process that sent it. */
 export function sentToSqliteAlone(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
   const onPostgres = new Set(recorded.flatMap(({ postgres }) => postgres));
   return new Map(
-    recorded.flatMap(({ file, sqlite }) =>
+    recorded.flatMap(({ files, sqlite }) =>
       sqlite
         .filter((sql) => !onPostgres.has(sql) && !SQLITE_ITSELF.test(sql))
-        .map((sql) => [sql, file] as const),
+        .map((sql) => [sql, files] as const),
     ),
   );
 }

@@ -8,14 +8,12 @@ import { onPostgres } from '#testing/postgres-server.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** Set by testing/run-logic.ts: the test files that PostgreSQL runs too, with spaces between them. Without it, that is all. */
-export const POSTGRES_FILES_VARIABLE = 'TEST_POSTGRES_FILES';
+/** Set to `sqlite` by testing/run-logic.ts for test files that PostgreSQL need not run. */
+export const ENGINES_VARIABLE = 'TEST_ENGINES';
 
-const postgresFiles = process.env[POSTGRES_FILES_VARIABLE]?.split(' ');
-const isOnPostgres = postgresFiles?.some((file) => process.argv[1]?.endsWith(`/${file}`)) ?? true;
-
-/** The engines that the tests of this file run on. */
-export const ENGINES: readonly Engine[] = isOnPostgres ? ['sqlite', 'postgres'] : ['sqlite'];
+/** The engines that the tests of this process run on. */
+export const ENGINES: readonly Engine[] =
+  process.env[ENGINES_VARIABLE] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
 
 /** Set by the test commands' set-up (testing/test-setup.ts). */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';

@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { run } from 'node:test';
 
-import { POSTGRES_FILES_VARIABLE } from '#testing/databases.ts';
+import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { FAULTS, type PlantedFault } from '#testing/planted-faults.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
@@ -25,7 +25,6 @@ const faults = FAULTS.filter(({ promise, file }) => promise.includes(wanted) || 
 if (faults.length === 0) throw new Error(`No planted fault contains "${wanted}".`);
 for (const fault of faults) plantedSource(PROJECT_FOLDER, fault);
 
-process.env[POSTGRES_FILES_VARIABLE] = ON_POSTGRES.join(' ');
 await globalSetup();
 try {
   const outcomes = await proveAll();
@@ -103,7 +102,15 @@ async function runLogic(copy: string, tests: readonly string[]): Promise<readonl
   const ran: Ran[] = [];
   const files = tests.map((test) => path.join(copy, test));
   const caught = new AbortController();
-  const events = run({ files, cwd: copy, concurrency: 1, timeout: TIMEOUT_MS, signal: caught.signal });
+  const onPostgres = tests.some((test) => ON_POSTGRES.includes(test));
+  const events = run({
+    files,
+    cwd: copy,
+    concurrency: 1,
+    timeout: TIMEOUT_MS,
+    signal: caught.signal,
+    env: { ...process.env, ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }) },
+  });
   events.on('test:complete', ({ name, details }) => {
     const { passed, type } = details as { passed?: boolean; type?: string };
     if (type === 'suite' || files.includes(name) || tests.includes(name)) return;

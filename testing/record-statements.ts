@@ -49,7 +49,10 @@ if (folder !== undefined) {
   process.on('exit', () => {
     mkdirSync(folder, { recursive: true });
     const recorded: RecordedStatements = {
-      file: path.relative(process.cwd(), process.argv[1] ?? ''),
+      files: process.argv
+        .slice(1)
+        .map((file) => path.relative(process.cwd(), file))
+        .join(', '),
       sqlite: [...sent.sqlite],
       postgres: [...sent.postgres],
     };

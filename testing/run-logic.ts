@@ -1,73 +1,133 @@
 // `npm run test:logic`: every test that needs no browser, or those of the files that the command line names. PostgreSQL runs the files
 // of on-postgres.ts; with --matrix (`npm run test:matrix`) it runs all.
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+//
+// Loading the server takes two seconds of processor time, so the files of one room share a process.
+import { spawn } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
 
 import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
-import { POSTGRES_FILES_VARIABLE } from '#testing/databases.ts';
+import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
-/**
- * What takes long begins first, or all would wait for it in the end. What waits most of the time (for the end of a mail server's
- * patience, a drain, a failover) stands between what computes.
- */
-const LONGEST = [
+/** Files that start processes, wait most of the time, or replace globals. Each has a process to itself, and they start first. */
+const ALONE = [
   'server/run/restart',
   'server/run/main',
   'server/http/releases',
   'server/http/overload',
   'desk/desk',
   'server/db/engine/failover',
-  'server/visitors/leads/leads',
   'desk/doctor/doctor',
-  'server/limits/breaker',
+  'server/run/refused-starts',
   'server/observability/metrics',
-  'server/mail/outbox/backlog',
   'server/campaign/campaign-files',
-  'server/campaign/campaign-slips',
-  'server/http/static-files',
-  'server/mail/deliverability',
-  'server/mail/outbox/mail-worker',
+  'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);
 
-/** Two cores are kept busy by four, of which two wait. */
-const AT_ONCE = 4;
-/** A file, or one test of it, that takes this long hangs. */
-const TIMEOUT_MS = 180_000;
+/** Four processes keep two cores busy: two of them wait. */
+const CONCURRENCY = 4;
+/** A test that takes longer hangs. */
+const TEST_TIMEOUT_MS = 180_000;
+/** Lines of tests in one process. More would leave one process running alone at the end. */
+const MOST_LINES = 1_500;
 
-const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts');
-const gone = [...LONGEST, ...ON_POSTGRES].filter((file) => !all.includes(file));
+type Group = { readonly name: string; readonly files: readonly string[]; readonly onPostgres: boolean };
+
+const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts').sort();
+const gone = [...ALONE, ...ON_POSTGRES].filter((file) => !all.includes(file));
 if (gone.length > 0)
-  throw new Error(`There is no ${gone.join(', ')} (testing/run-logic.ts, testing/on-postgres.ts).`);
+  throw new Error(
+    `${gone.join(', ')} does not exist. Change testing/run-logic.ts or testing/on-postgres.ts.`,
+  );
 const isMatrix = process.argv.includes('--matrix');
 const named = process.argv.slice(2).filter((word) => word !== '--matrix');
-const files = named.length > 0 ? named : [...new Set([...LONGEST, ...all])];
 
-if (!isMatrix) process.env[POSTGRES_FILES_VARIABLE] = ON_POSTGRES.join(' ');
 const statements = mkdtempSync(path.join(tmpdir(), 'sent-statements-'));
 process.env[STATEMENTS_FOLDER_VARIABLE] = statements;
 await globalSetup();
 try {
-  const recorder = path.join(import.meta.dirname, 'record-statements.ts');
-  const events = run({ files, concurrency: AT_ONCE, timeout: TIMEOUT_MS, execArgv: ['--import', recorder] });
-  events.on('test:fail', () => {
-    process.exitCode = 1;
-  });
-  for await (const words of events.compose(spec)) process.stdout.write(String(words));
+  const groups = groupByRoom(named.length > 0 ? named : all);
+  await Promise.all(
+    Array.from({ length: CONCURRENCY }, async () => {
+      for (let group = groups.shift(); group !== undefined; group = groups.shift())
+        if (!(await runGroup(group))) process.exitCode = 1;
+    }),
+  );
   if (named.length === 0) reportSqliteAlone();
 } finally {
   await globalTeardown();
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
 }
 
-/** A statement that PostgreSQL never got may be one that it does not understand. */
+/** Files that need a process to themselves, then those of each room in groups, the longest group first. */
+function groupByRoom(files: readonly string[]): Group[] {
+  const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
+  const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({
+    name: file,
+    files: [file],
+    onPostgres: onPostgres(file),
+  }));
+  const rooms = Map.groupBy(
+    files.filter((file) => !ALONE.includes(file)),
+    (file) =>
+      `${path.dirname(file).split(path.sep).slice(0, 2).join('/')}${onPostgres(file) ? ' on both engines' : ''}`,
+  );
+  const groups = [...rooms].flatMap(([name, inRoom]) =>
+    inChunks(inRoom).map((chunk) => ({ name, files: chunk, onPostgres: onPostgres(chunk[0] ?? '') })),
+  );
+  return [...slow, ...groups.sort((a, b) => linesOf(b.files) - linesOf(a.files))];
+}
+
+function inChunks(files: readonly string[]): readonly (readonly string[])[] {
+  const chunks: string[][] = [];
+  for (const file of files) {
+    const last = chunks.at(-1);
+    if (last === undefined || linesOf([...last, file]) > MOST_LINES) chunks.push([file]);
+    else last.push(file);
+  }
+  return chunks;
+}
+
+function linesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length, 0);
+}
+
+/** Prints one line if all tests passed, else everything that the failing tests printed. */
+async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
+  const begin = Date.now();
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--import', path.join(import.meta.dirname, 'record-statements.ts')],
+      ...['--test', '--test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-reporter=spec'],
+      ...files,
+    ],
+    {
+      env: { ...process.env, ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exitCode = await new Promise((resolve) => child.once('close', resolve));
+  const counted = (word: string) => Number(new RegExp(`^ℹ ${word} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+  const seconds = Math.round((Date.now() - begin) / 1000);
+  const passed = exitCode === 0 && counted('pass') > 0;
+  if (!passed) process.stdout.write(`${output.slice(Math.max(0, output.indexOf('✖ failing tests:')))}\n`);
+  process.stdout.write(
+    `${passed ? '✔' : '✖'} ${name} (${files.length} files): ${counted('pass')} passed, ${counted('fail')} failed, ${counted('skipped')} skipped, ${seconds} s\n`,
+  );
+  return passed;
+}
+
+/** PostgreSQL may not understand a statement that it never got. */
 function reportSqliteAlone(): void {
   const alone = sentToSqliteAlone(readRecorded(statements));
-  for (const [sql, file] of alone) process.stdout.write(`Sent to SQLite alone, by ${file}:\n  ${sql}\n`);
+  for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);
   if (alone.size === 0) return;
   process.stdout.write(
     `${alone.size} statements of the product were sent to SQLite and never to PostgreSQL. Add a test file that sends them to testing/on-postgres.ts.\n`,
