@@ -102,7 +102,13 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
     process.execPath,
     [
       ...['--import', path.join(import.meta.dirname, 'record-statements.ts')],
-      ...['--test', '--test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-reporter=spec'],
+      ...[
+        '--test',
+        '--test-isolation=none',
+        '--test-force-exit',
+        `--test-timeout=${TEST_TIMEOUT_MS}`,
+        '--test-reporter=spec',
+      ],
       ...files,
     ],
     {
