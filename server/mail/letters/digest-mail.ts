@@ -22,7 +22,6 @@ import { heading } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/letters/new-lead-mail.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -65,8 +64,6 @@ export const digestKind: LetterKind = {
   },
 };
 
-/** Characters; narrow enough for a telephone. */
-const BAR_WIDTH = 16;
 /** Visible on a light and on a dark background. */
 const BAR_COLOUR = '#3d8f72';
 
@@ -166,7 +163,7 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
           [
             name + ' '.repeat(nameWidth - Array.from(name).length),
             inFigures(value).padStart(valueWidth),
-            textBar(value / longest, BAR_WIDTH),
+            textBar(value / longest),
           ]
             .join('  ')
             .trimEnd(),
@@ -181,6 +178,16 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
         .join('\n')}</table>`,
     },
   ];
+}
+
+/** Characters; narrow enough for a telephone. */
+const BAR_WIDTH = 16;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of block characters. @param share of the longest bar, from 0 to 1 */
+function textBar(share: number): string {
+  const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
 /** A bar made of a coloured cell, because Outlook respects the width of a table only. Mail programs show it without asking. */
