@@ -87,7 +87,7 @@ const folded = (title: string, table: string): string =>
 
 /** Scrolls if it must; the keyboard can do so because it can have the focus. */
 const tableHtml = (section: Section): string =>
-  `<div class="report-scroll" tabindex="0" role="region" aria-label="Table: ${escapeHtml(section.title)}"><table>
+  `<div class="report-scroll" tabindex="0" role="group" aria-label="Table: ${escapeHtml(section.title)}"><table>
 <caption>${section.kind === 'day' ? escapeHtml(section.title) : legendHtml(section)}</caption>
 <thead><tr>${section.columns.map((column) => `<th scope="col">${escapeHtml(column)}</th>`).join('')}</tr></thead>
 ${section.groups.map((group) => groupHtml(group, section)).join('\n')}

@@ -1,4 +1,4 @@
-// The mail that reports a day or a week to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
+// The mail that reports a day or a week to the operator: its figures, with the scales of the report, and its new leads. Its row holds the figures,
 // which are counted once; the leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
@@ -79,6 +79,9 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   whole: 'whole',
 };
 
+/** Many more than people, so their bars have a scale of their own. */
+const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
+
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeDigestEmail(
   words: NewLeadEmail,
@@ -99,11 +102,14 @@ export function composeDigestEmail(
   const { subject, text } = headOf(words, about, { ...figures, count, before });
   const steps = figures.steps.flatMap(({ step, count: times }) => {
     const name = STEP_NAMES[step];
-    return name === undefined ? [] : [{ name: words.day.steps[name], value: times }];
+    return name === undefined
+      ? []
+      : [{ name: words.day.steps[name], value: times, scale: VIEWS.has(step) ? 'views' : 'people' }];
   });
   const sources = figures.sources.map(({ source, leads: value }) => ({
     name: sourceNamed(words, source),
     value,
+    scale: 'people',
   }));
   return letterOf(words, about, {
     subject,
@@ -147,23 +153,25 @@ const large = (text: string): Block => ({
 
 const titled = (text: string): Block => ({ text, html: heading(text) });
 
-type Bar = { readonly name: string; readonly value: number };
+/** Bars of one scale can be compared. */
+type Bar = { readonly name: string; readonly value: number; readonly scale: string };
 
 /** A title, and a table in which each figure has a bar; no block when there are no rows. */
 function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
   if (rows.length === 0) return [];
-  const longest = Math.max(1, ...rows.map(({ value }) => value));
+  const shareOf = ({ value, scale }: Bar) =>
+    value / Math.max(1, ...rows.filter((row) => row.scale === scale).map((row) => row.value));
   const nameWidth = Math.max(...rows.map(({ name }) => Array.from(name).length));
   const valueWidth = Math.max(...rows.map(({ value }) => inFigures(value).length));
   return [
     {
       text: [
         title,
-        ...rows.map(({ name, value }) =>
+        ...rows.map((row) =>
           [
-            name + ' '.repeat(nameWidth - Array.from(name).length),
-            inFigures(value).padStart(valueWidth),
-            textBar(value / longest),
+            row.name + ' '.repeat(nameWidth - Array.from(row.name).length),
+            inFigures(row.value).padStart(valueWidth),
+            textBar(shareOf(row)),
           ]
             .join('  ')
             .trimEnd(),
@@ -172,8 +180,8 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
       html: `${heading(title)}
 <table width="100%" style="border-collapse:collapse;margin:0 0 8px;font:inherit">${rows
         .map(
-          ({ name, value }) =>
-            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / longest)}</td></tr>`,
+          (row) =>
+            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(row.name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(row.value))}</td><td width="42%" style="padding:4px 0">${barCell(shareOf(row))}</td></tr>`,
         )
         .join('\n')}</table>`,
     },
