@@ -32,9 +32,9 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # What is in here, for scanners: names, versions, licences and sources.
 RUN npm pkg delete devDependencies buildPackages scripts \
  && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
-# Two thirds of it is never read: source maps, types and sources (Node runs no TypeScript of a package), and bundles for browsers.
+# A third of it is never read: source maps, types and sources (Node runs no TypeScript of a package).
 RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete \
- && rm -r node_modules/echarts/dist node_modules/zrender/dist package-lock.json .npmrc
+ && rm package-lock.json .npmrc
 COPY LICENSE ./
 COPY server server
 COPY desk desk

@@ -107,7 +107,6 @@ describe('the image', () => {
             encoding: 'utf8',
           });
         assert.match(desk('leads'), /ada@example\.com/);
-        // The charts are the largest package.
         desk('report', '--out', path.join(folder, 'report.html'));
         assert.match(readFileSync(path.join(folder, 'report.html'), 'utf8'), /<svg/);
       } finally {

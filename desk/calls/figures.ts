@@ -54,32 +54,11 @@ export const ReportAsked = z.object({
 });
 export type ReportAsked = z.infer<typeof ReportAsked>;
 
-/** The report as drawn sections: the same words and figures as the file. */
 export type ReportShown = {
   readonly title: string;
-  readonly period: { readonly name: string; readonly from: string; readonly to: string };
-  /** The figures at the top, each with a sentence on its change; empty where there is nothing to compare. */
-  readonly figures: readonly { readonly name: string; readonly value: string; readonly change: string }[];
-  readonly sections: readonly {
-    readonly heading: string;
-    /** A sentence or two under the heading; may be empty. */
-    readonly text: string;
-    /** Drawn by the server (ECharts), 360 px wide; null for a table alone. Safe to insert. Colours are the variables of the report's page. */
-    readonly svg: string | null;
-    /** The same 800 px wide; null where the narrow one does for every screen. */
-    readonly wideSvg: string | null;
-    /** What the two colours of its bars are; null where they have one. */
-    readonly bars: { readonly value: string; readonly rest: string } | null;
-    /** What the figures behind each bar are; null where they explain themselves. */
-    readonly behindEachBar: string | null;
-    readonly table: {
-      readonly head: readonly string[];
-      readonly rows: readonly (readonly string[])[];
-    } | null;
-  }[];
-  /** What a reader has to know to understand the figures. */
-  readonly notes: readonly string[];
-  /** Those that can be chosen, the largest first. */
+  /** The same figures, sections and notes as in the file; safe to insert. Styled by desk/web/report/report.css. */
+  readonly html: string;
+  /** Campaigns to choose from, the largest first. */
   readonly campaigns: readonly string[];
 };
 export const report = get<ReportShown>()({ path: '/api/report', needs: 'read', asked: ReportAsked });

@@ -5,6 +5,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
+import { reportFile } from '#desk/report/report-html.ts';
 import { PERIODS, reportOn } from '#desk/report/report-on.ts';
 import { readPeriod } from '#desk/report/period.ts';
 import { reportAsText } from '#desk/report/terminal-report.ts';
@@ -61,9 +62,7 @@ Examples:
         if (text) await desk.print(reportAsText(report));
         if (json) await desk.print(jsonText(report));
         if (out === undefined) return;
-        // Loaded here only: the library that draws is large.
-        const { reportAsHtml } = await import('#desk/report/report-page.ts');
-        await writeWhole(out, (append) => append(reportAsHtml(report, service.campaign.site.colors?.accent)));
+        await writeWhole(out, (append) => append(reportFile(report, service.campaign.site.colors?.accent)));
         desk.note(`${out} holds the report. It names nobody.`);
       },
     );

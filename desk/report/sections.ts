@@ -1,5 +1,4 @@
-// The sections of the report: each a finding in one sentence, with a chart and a table of the same figures. The page and the terminal show
-// them.
+// The sections of the report, for page and terminal: a finding in one sentence, and a table whose rows have a bar.
 import type { Row } from '#server/figures/figures.ts';
 import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
@@ -15,7 +14,6 @@ import {
   number,
   percent,
   platformSentence,
-  shortDay,
   shownSteps,
   sourceSentence,
   timeGroupName,
@@ -26,51 +24,61 @@ import {
 } from '#desk/report/sentences.ts';
 
 export type Section = {
-  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time' | 'answer' | 'variant';
+  readonly kind: 'funnel' | 'fate' | 'time' | 'day' | 'source' | 'platform' | 'answer' | 'variant';
   readonly title: string;
   readonly sentence: string;
+  /** What the two colours of a bar count; null for a colour that no bar has. */
+  readonly legend: { readonly value: string | null; readonly rest: string | null };
   /** Headings of the table. The first column names a row, the others count. */
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** One for each row. */
-  readonly bars: readonly Bar[];
+  /** Bars of one group have one scale. */
+  readonly groups: readonly RowGroup[];
 };
 
-export type Bar = {
-  readonly name: string;
+type RowGroup = { readonly name: string | null; readonly rows: readonly SectionRow[] };
+
+export type SectionRow = {
+  /** One for each column. */
+  readonly cells: readonly string[];
+  /** Length of the bar. */
   readonly value: number;
-  /** People who asked for a code and entered none, drawn behind the value in a pale colour; 0 where that does not apply. */
+  /** Length of its pale part: people who asked for a code and did not enter it. */
   readonly rest: number;
-  /** Text behind the bar. */
-  readonly label: string;
 };
 
 export const sectionsOf = (report: Report): readonly Section[] => [
   funnelSection(report),
   fateSection(report),
+  timeSection(report),
   daySection(report),
   ...(report.only?.source === undefined ? [sourceSection(report)] : []),
   platformSection(report),
-  timeSection(report),
   ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),
   ...(report.byVariant === undefined ? [] : [variantSection(report.byVariant)]),
 ];
 
+/** Few visitors open the form: beside the views, the bars of those who do could not be told apart. */
 function funnelSection(report: Report): Section {
-  const steps = shownSteps(report);
-  const isViewKnown = areViewsKnown(report.funnel);
+  const rows = shownSteps(report).map(({ step, name, count, share, ofBefore }) => ({
+    isView: step === 'seen' || step === 'opened',
+    cells: [name, number(count), share, ofBefore ?? '–'],
+    value: count,
+    rest: 0,
+  }));
+  const { true: views = [], false: later = [] } = Object.groupBy(rows, ({ isView }) => `${isView}`);
   return {
-    chart: 'funnel',
+    kind: 'funnel',
     title: 'Funnel',
     sentence: funnelSentence(report),
-    columns: ['Step', isViewKnown ? 'Count' : 'People', 'Share', 'Of the one before'],
-    rows: steps.map(({ name, count, share, ofBefore }) => [name, number(count), share, ofBefore ?? '–']),
-    bars: steps.map(({ name, count, share, ofBefore }) => ({
-      name,
-      value: count,
-      rest: 0,
-      label: [number(count), isViewKnown ? ofBefore : share].filter((text) => text !== null).join(' · '),
-    })),
+    legend: { value: areViewsKnown(report.funnel) ? 'Views and people' : 'People', rest: null },
+    columns: ['Step', areViewsKnown(report.funnel) ? 'Count' : 'People', 'Share', 'Of the one before'],
+    groups:
+      views.length === 0
+        ? [{ name: null, rows: later }]
+        : [
+            { name: 'All visitors', rows: views },
+            { name: 'From the form on', rows: later },
+          ].filter(({ rows: some }) => some.length > 0),
   };
 }
 
@@ -78,121 +86,120 @@ function fateSection(report: Report): Section {
   const { notEntered } = report;
   const missed = notEntered.reduce((sum, { people }) => sum + people, 0);
   return {
-    chart: 'fate',
+    kind: 'fate',
     title: 'Why codes were not entered',
     sentence: fateSentence(report),
+    legend: { value: null, rest: 'People' },
     columns: ['What became of it', 'People', 'Share'],
-    rows: notEntered.map(({ fate, people }) => [FATES[fate], number(people), percent(people, missed)]),
-    bars: notEntered.map(({ fate, people }) => ({
-      name: FATES[fate],
-      value: people,
-      rest: 0,
-      label: number(people),
-    })),
-  };
-}
-
-function daySection(report: Report): Section {
-  const { byDay, funnel } = report;
-  const isWeekly = byDay.some(({ days }) => days > 1);
-  return {
-    chart: 'day',
-    title: isWeekly ? 'By week' : 'By day',
-    sentence: daySentence(report),
-    columns: [isWeekly ? 'Week from' : 'Day', ...seenColumn(report), ...countColumns(report)],
-    rows: byDay.map((row) => [row.day, ...seenCell(report, row), ...countCells(report, row)]),
-    bars: byDay.map((row) => ({ ...countBar(funnel, row), name: shortDay(row.day) })),
-  };
-}
-
-function sourceSection(report: Report): Section {
-  const { bySource, funnel } = report;
-  return {
-    chart: 'source',
-    title: 'By source',
-    sentence: sourceSentence(report),
-    columns: ['Source', ...seenColumn(report), ...countColumns(report)],
-    rows: bySource.map((row) => [row.name, ...seenCell(report, row), ...countCells(report, row)]),
-    bars: bySource.map((row) => ({ ...countBar(funnel, row), name: row.name })),
-  };
-}
-
-function platformSection(report: Report): Section {
-  const { byPlatform, funnel } = report;
-  return {
-    chart: 'platform',
-    title: 'By mail platform',
-    sentence: platformSentence(report),
-    columns: ['Platform', ...countColumns(report)],
-    rows: byPlatform.map((row) => [row.name, ...countCells(report, row)]),
-    bars: byPlatform.map((row) => ({ ...countBar(funnel, row), name: row.name })),
+    groups: ungrouped(
+      notEntered.map(({ fate, people }) => ({
+        cells: [FATES[fate], number(people), percent(people, missed)],
+        value: 0,
+        rest: people,
+      })),
+    ),
   };
 }
 
 function timeSection(report: Report): Section {
   const { groups = [], people: all = 0 } = report.timeToEnter ?? {};
-  const named = groups.map(({ belowSeconds, people }, at) => ({
-    name: timeGroupName(belowSeconds, groups[at - 1]?.belowSeconds ?? 0),
-    people,
-    share: percent(people, all),
-  }));
   return {
-    chart: 'time',
+    kind: 'time',
     title: 'From mail to code',
     sentence: timeSentence(report),
+    legend: { value: 'People', rest: null },
     columns: ['Time', 'People', 'Share'],
-    rows: named.map(({ name, people, share }) => [name, number(people), share]),
-    bars: named.map(({ name, people, share }) => ({
-      name,
-      value: people,
-      rest: 0,
-      label: people === 0 ? '0' : `${number(people)} · ${share}`,
-    })),
+    groups: ungrouped(
+      groups.map(({ belowSeconds, people }, at) => ({
+        cells: [
+          timeGroupName(belowSeconds, groups[at - 1]?.belowSeconds ?? 0),
+          number(people),
+          percent(people, all),
+        ],
+        value: people,
+        rest: 0,
+      })),
+    ),
+  };
+}
+
+function daySection(report: Report): Section {
+  const { byDay } = report;
+  const isWeekly = byDay.some(({ days }) => days > 1);
+  return {
+    kind: 'day',
+    title: isWeekly ? 'By week' : 'By day',
+    sentence: daySentence(report),
+    legend: leadLegend(report),
+    columns: [isWeekly ? 'Week from' : 'Day', ...seenColumn(report), ...countColumns(report)],
+    groups: ungrouped(byDay.map((row) => countedRow(report, row, [row.day, ...seenCell(report, row)]))),
+  };
+}
+
+function sourceSection(report: Report): Section {
+  return {
+    kind: 'source',
+    title: 'By source',
+    sentence: sourceSentence(report),
+    legend: leadLegend(report),
+    columns: ['Source', ...seenColumn(report), ...countColumns(report)],
+    groups: ungrouped(
+      report.bySource.map((row) => countedRow(report, row, [row.name, ...seenCell(report, row)])),
+    ),
+  };
+}
+
+function platformSection(report: Report): Section {
+  return {
+    kind: 'platform',
+    title: 'By mail platform',
+    sentence: platformSentence(report),
+    legend: leadLegend(report),
+    columns: ['Platform', ...countColumns(report)],
+    groups: ungrouped(report.byPlatform.map((row) => countedRow(report, row, [row.name]))),
   };
 }
 
 function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
-  const rows = answers.rows.map((row) => ({ ...row, share: percent(row.leads, all) }));
   return {
-    chart: 'answer',
+    kind: 'answer',
     title: answers.label,
     sentence: answerSentence(answers, all),
+    legend: { value: 'New leads', rest: null },
     columns: ['Answer', 'New leads', 'Share'],
-    rows: rows.map(({ name, leads, share }) => [name, number(leads), share]),
-    bars: rows.map(({ name, leads, share }) => ({
-      name,
-      value: leads,
-      rest: 0,
-      label: leads === 0 ? '0' : `${number(leads)} · ${share}`,
-    })),
+    groups: ungrouped(
+      answers.rows.map(({ name, leads }) => ({
+        cells: [name, number(leads), percent(leads, all)],
+        value: leads,
+        rest: 0,
+      })),
+    ),
   };
 }
 
 function variantSection(comparison: Comparison): Section {
-  const rows = comparison.variants.map(({ name, views, leads, share }) => ({
-    name,
-    cells: [
-      number(views),
-      number(leads),
-      ...(share === null ? ['–', '–'] : [tenths(share.share), interval(share)]),
-    ],
-    bar: {
-      name,
-      value: share?.share ?? 0,
-      rest: 0,
-      label:
-        share === null ? 'no views yet' : `${tenths(share.share)} · ${number(leads)} of ${number(views)}`,
-    },
-  }));
   return {
-    chart: 'variant',
+    kind: 'variant',
     title: 'Variants of the page',
     sentence: variantSentence(comparison),
+    legend: { value: 'New leads of first views', rest: null },
     columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],
-    rows: rows.map(({ name, cells }) => [name, ...cells]),
-    bars: rows.map(({ bar }) => bar),
+    groups: ungrouped(
+      comparison.variants.map(({ name, views, leads, share }) => ({
+        cells: [
+          name,
+          number(views),
+          number(leads),
+          ...(share === null ? ['–', '–'] : [tenths(share.share), interval(share)]),
+        ],
+        value: share?.share ?? 0,
+        rest: 0,
+      })),
+    ),
   };
 }
+
+const ungrouped = (rows: readonly SectionRow[]): readonly RowGroup[] => [{ name: null, rows }];
 
 type Counted = Omit<Row, 'name'>;
 type Funnel = Pick<Report, 'funnel'>;
@@ -205,12 +212,20 @@ const seenCell = ({ funnel }: Funnel, { seen }: { seen: number | null }): readon
 const countColumns = ({ funnel }: Funnel): readonly string[] =>
   areCodesKnown(funnel) ? ['Asked', 'Entered', 'Share', 'New leads'] : ['New leads'];
 
-const countCells = ({ funnel }: Funnel, { asked, entered, leads }: Counted): readonly string[] =>
+const countedRow = (
+  { funnel }: Funnel,
+  { asked, entered, leads }: Counted,
+  cells: readonly string[],
+): SectionRow =>
   areCodesKnown(funnel)
-    ? [number(asked), number(entered), percent(entered, asked), number(leads)]
-    : [number(leads)];
+    ? {
+        cells: [...cells, number(asked), number(entered), percent(entered, asked), number(leads)],
+        value: leads,
+        rest: asked - entered,
+      }
+    : { cells: [...cells, number(leads)], value: leads, rest: 0 };
 
-const countBar = (funnel: Report['funnel'], { asked, entered, leads }: Counted): Omit<Bar, 'name'> =>
-  areCodesKnown(funnel)
-    ? { value: leads, rest: asked - entered, label: `${number(leads)} · ${percent(entered, asked)}` }
-    : { value: leads, rest: 0, label: number(leads) };
+const leadLegend = ({ funnel }: Funnel): Section['legend'] => ({
+  value: 'New leads',
+  rest: areCodesKnown(funnel) ? 'Asked, and entered no code' : null,
+});

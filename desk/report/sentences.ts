@@ -65,6 +65,7 @@ type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
 
 /** A step as it is shown. */
 type ShownStep = {
+  readonly step: Step['step'];
   readonly name: string;
   readonly count: number;
   /** Share of the first step that it can be compared with. */
@@ -83,6 +84,7 @@ export function shownSteps(report: FunnelParts): readonly ShownStep[] {
     const before = funnel[at - 1];
     const isBeforeAlike = before !== undefined && (isOne || 'people' in before === 'people' in step);
     return {
+      step: step.step,
       name: STEPS[step.step],
       count,
       share: percent(count, countIn(funnel, first)),
@@ -145,6 +147,8 @@ const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
 
+const viewsOf = (count: number): string => (count === 1 ? '1 view' : `${number(count)} views`);
+
 /** A name, its figure, and the change since the period before. */
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
 
@@ -164,6 +168,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
       value: number(report.leads),
       change: change(report.leads, before.leads, before.name),
     },
+    conversion(report),
     {
       name: 'Asked for a code',
       value: !isKnown ? '–' : number(asked),
@@ -189,6 +194,15 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
           : '',
     },
   ];
+}
+
+/** Views of the time before are unknown: it may end in the middle of a day. */
+function conversion(report: Report): KeyFigure {
+  const name = 'Views that became leads';
+  const seen = countIn(report.funnel, 'seen');
+  if (!areViewsKnown(report.funnel) || report.viewsFrom !== null || seen === 0)
+    return { name, value: '–', change: seen === 0 ? 'No views are known.' : 'Not all views are known.' };
+  return { name, value: tenths(report.leads / seen), change: `${leadsOf(report.leads)}, ${viewsOf(seen)}.` };
 }
 
 function change(now: number, then: number, when: string): string {
@@ -249,8 +263,12 @@ const weekday = (iso: string): string =>
   });
 
 export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | 'leads'>): string {
-  const best = bySource.filter(({ name }) => name !== OTHERS).toSorted((a, b) => b.leads - a.leads)[0];
+  const [best, ...others] = bySource
+    .filter(({ name }) => name !== OTHERS)
+    .toSorted((a, b) => b.leads - a.leads);
   if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought a new lead.';
+  const equals = 1 + others.filter((other) => other.leads === best.leads).length;
+  if (equals > 1) return `${number(equals)} sources brought ${leadsOf(best.leads)} each.`;
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without naming a source.`
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;

@@ -1,8 +1,7 @@
-// The report in a terminal: plain tables, and bars of block characters.
+// The report in a terminal: sentences and tables.
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, scopeInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
-import { textBar } from '#server/platform/text-bar.ts';
 
 /** @returns lines, each with a line end */
 export function reportAsText(report: Report): string {
@@ -22,31 +21,31 @@ export function reportAsText(report: Report): string {
   ].join('\n');
 }
 
-function sectionAsText({ chart, title, sentence, columns, rows, bars }: Section): string[] {
+function sectionAsText({ kind, title, sentence, columns, groups }: Section): string[] {
   const heading = ['', title.toUpperCase(), sentence];
+  const rows = groups.flatMap((group) => group.rows.map(({ cells }) => cells));
   if (rows.length === 0) return heading;
   const widths = columns.map((column, at) =>
     Math.max(width(column), ...rows.map((row) => width(row[at] ?? ''))),
   );
-  const line = (cells: readonly string[], end: string) =>
-    `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}  ${end}`.trimEnd();
-  const longest = Math.max(1, ...bars.map(({ value }) => value));
+  const line = (cells: readonly string[]) =>
+    `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}`.trimEnd();
   const lines: string[] = [];
   for (let at = 0; at < rows.length; at += 1) {
-    const empty = chart === 'day' ? countEmpty(rows.slice(at)) : 0;
-    // A day for itself takes a line in any case.
+    const empty = kind === 'day' ? countEmpty(rows.slice(at)) : 0;
+    // A single empty day takes a line in any case.
     if (empty > 1) {
       lines.push(
         `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in these ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
       );
       at += empty - 1;
-    } else lines.push(line(rows[at] ?? [], textBar((bars[at]?.value ?? 0) / longest)));
+    } else lines.push(line(rows[at] ?? []));
   }
-  return [...heading, line(columns, ''), ...lines];
+  return [...heading, line(columns), ...lines];
 }
 
 /** How many rows from the first on count nothing. */
-function countEmpty(rows: Section['rows']): number {
+function countEmpty(rows: readonly (readonly string[])[]): number {
   const first = rows.findIndex(([, ...cells]) => cells.some((cell) => cell !== '0' && cell !== '–'));
   return first === -1 ? rows.length : first;
 }

@@ -247,8 +247,6 @@ export const report = {
   download: 'Download',
   counting: 'Counting …',
   countingLong: 'Still counting. With a million leads this takes some seconds.',
-  table: (heading: string) => `Table: ${heading}`,
-  behindEachBar: (text: string) => `Behind each bar: ${text}`,
 } as const;
 
 export const mail = {
@@ -458,7 +456,7 @@ export const today = {
   },
   notKnown: 'Not known for this time',
   sign: (direction: 'more' | 'less'): string => (direction === 'more' ? '+' : '−'),
-  share: (share: number): string => `${Math.round(share * 100)} %`,
+  share: (share: number): string => `${Math.round(share * 100)}%`,
   comparedWith: (span: keyof typeof SPAN_BEFORE): string => `Compared with ${SPAN_BEFORE[span]}`,
   compared: (direction: 'more' | 'less' | 'same', by: number, span: keyof typeof SPAN_BEFORE): string =>
     direction === 'same'

@@ -1,19 +1,19 @@
-// The report of a period: the sections of `desk report`, drawn by the server, with their tables.
+// The report of a period, rendered by the server as in the file of `desk report`.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
 
-import { report, type ReportAsked, type ReportShown } from '#desk/calls/figures.ts';
+import { report, type ReportAsked } from '#desk/calls/figures.ts';
 import { choices } from '#desk/calls/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
 import { useFile } from '#desk/web/use-file.ts';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
-import { Chart } from '#desk/web/report/chart.tsx';
 import {
   offeredPeriods,
   readReportChoice,
   reportFileUrl,
   reportQuery,
 } from '#desk/web/report/report-choice.ts';
+import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
 import { usePerson } from '#desk/web/person.ts';
 import { go, usePlace } from '#desk/web/router.ts';
@@ -55,7 +55,13 @@ export function ReportPage() {
       {error !== null && !isFetching && <FailedState error={error} onRetry={() => void refetch()} />}
       {data === undefined
         ? isFetching && <Skeleton lines={12} />
-        : error === null && <Sections report={data} isStale={isCounting} />}
+        : error === null && (
+            <div
+              className="report"
+              aria-busy={isCounting || undefined}
+              dangerouslySetInnerHTML={{ __html: data.html }}
+            />
+          )}
     </Page>
   );
 }
@@ -127,92 +133,5 @@ function Counting() {
     <p className={styles.counting} role="status">
       {isLong ? words.countingLong : words.counting}
     </p>
-  );
-}
-
-function Sections({
-  report: { figures, sections, notes },
-  isStale,
-}: {
-  readonly report: ReportShown;
-  readonly isStale: boolean;
-}) {
-  return (
-    <div className={styles.report} aria-busy={isStale || undefined}>
-      {figures.length > 0 && (
-        <dl className={styles.figures}>
-          {figures.map(({ name, value, change }) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd className={styles.value}>{value}</dd>
-              <dd className={styles.change}>{change}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
-      <div className={styles.sections}>
-        {sections.map((section, index) => (
-          <ReportSection key={`${section.heading} ${index}`} section={section} />
-        ))}
-      </div>
-      <div className={styles.notes}>
-        {notes.map((note) => (
-          <p key={note}>{note}</p>
-        ))}
-      </div>
-    </div>
-  );
-}
-
-function ReportSection({ section }: { readonly section: ReportShown['sections'][number] }) {
-  const id = useId();
-  const { heading, text, svg, wideSvg, bars, behindEachBar, table } = section;
-  return (
-    <section className={styles.section} data-wide={wideSvg === null ? undefined : ''} aria-labelledby={id}>
-      <h2 id={id} className={styles.heading}>
-        {heading}
-      </h2>
-      {text !== '' && <p className={styles.finding}>{text}</p>}
-      {svg !== null && <Chart svg={svg} wideSvg={wideSvg} bars={bars} behindEachBar={behindEachBar} />}
-      {table !== null && (
-        // Without a drawing the table is all there is.
-        <details className={styles.table} open={svg === null}>
-          <summary>{words.table(heading)}</summary>
-          <Figures name={words.table(heading)} table={table} />
-        </details>
-      )}
-    </section>
-  );
-}
-
-type Table = NonNullable<ReportShown['sections'][number]['table']>;
-
-function Figures({ name, table: { head, rows } }: { readonly name: string; readonly table: Table }) {
-  return (
-    // A wide table scrolls by itself; the keyboard can do so because it can have the focus.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={styles.scroller} tabIndex={0} role="region" aria-label={name}>
-      <table>
-        <thead>
-          <tr>
-            {head.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([first = '', ...cells], row) => (
-            <tr key={`${first} ${row}`}>
-              <th scope="row">{first}</th>
-              {cells.map((cell, column) => (
-                <td key={column}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

@@ -1,4 +1,4 @@
-// The mail that reports a day or a week to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
+// The mail that reports a day or a week to the operator: its figures, with the scales of the report, and its new leads. Its row holds the figures,
 // which are counted once; the leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
@@ -22,7 +22,6 @@ import { heading } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/letters/new-lead-mail.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -65,8 +64,6 @@ export const digestKind: LetterKind = {
   },
 };
 
-/** Characters; narrow enough for a telephone. */
-const BAR_WIDTH = 16;
 /** Visible on a light and on a dark background. */
 const BAR_COLOUR = '#3d8f72';
 
@@ -81,6 +78,9 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   'three-quarters': 'threeQuarters',
   whole: 'whole',
 };
+
+/** Many more than people, so their bars have a scale of their own. */
+const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeDigestEmail(
@@ -102,11 +102,14 @@ export function composeDigestEmail(
   const { subject, text } = headOf(words, about, { ...figures, count, before });
   const steps = figures.steps.flatMap(({ step, count: times }) => {
     const name = STEP_NAMES[step];
-    return name === undefined ? [] : [{ name: words.day.steps[name], value: times }];
+    return name === undefined
+      ? []
+      : [{ name: words.day.steps[name], value: times, scale: VIEWS.has(step) ? 'views' : 'people' }];
   });
   const sources = figures.sources.map(({ source, leads: value }) => ({
     name: sourceNamed(words, source),
     value,
+    scale: 'people',
   }));
   return letterOf(words, about, {
     subject,
@@ -150,23 +153,25 @@ const large = (text: string): Block => ({
 
 const titled = (text: string): Block => ({ text, html: heading(text) });
 
-type Bar = { readonly name: string; readonly value: number };
+/** Bars of one scale can be compared. */
+type Bar = { readonly name: string; readonly value: number; readonly scale: string };
 
 /** A title, and a table in which each figure has a bar; no block when there are no rows. */
 function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
   if (rows.length === 0) return [];
-  const longest = Math.max(1, ...rows.map(({ value }) => value));
+  const shareOf = ({ value, scale }: Bar) =>
+    value / Math.max(1, ...rows.filter((row) => row.scale === scale).map((row) => row.value));
   const nameWidth = Math.max(...rows.map(({ name }) => Array.from(name).length));
   const valueWidth = Math.max(...rows.map(({ value }) => inFigures(value).length));
   return [
     {
       text: [
         title,
-        ...rows.map(({ name, value }) =>
+        ...rows.map((row) =>
           [
-            name + ' '.repeat(nameWidth - Array.from(name).length),
-            inFigures(value).padStart(valueWidth),
-            textBar(value / longest, BAR_WIDTH),
+            row.name + ' '.repeat(nameWidth - Array.from(row.name).length),
+            inFigures(row.value).padStart(valueWidth),
+            textBar(shareOf(row)),
           ]
             .join('  ')
             .trimEnd(),
@@ -175,12 +180,22 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
       html: `${heading(title)}
 <table width="100%" style="border-collapse:collapse;margin:0 0 8px;font:inherit">${rows
         .map(
-          ({ name, value }) =>
-            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / longest)}</td></tr>`,
+          (row) =>
+            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(row.name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(row.value))}</td><td width="42%" style="padding:4px 0">${barCell(shareOf(row))}</td></tr>`,
         )
         .join('\n')}</table>`,
     },
   ];
+}
+
+/** Characters; narrow enough for a telephone. */
+const BAR_WIDTH = 16;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of block characters. @param share of the longest bar, from 0 to 1 */
+function textBar(share: number): string {
+  const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
 /** A bar made of a coloured cell, because Outlook respects the width of a table only. Mail programs show it without asking. */

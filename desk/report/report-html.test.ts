@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { reportBody, reportFile } from '#desk/report/report-html.ts';
+import type { Report } from '#desk/report/report.ts';
+
+const EVIL = 'x" style="color:red" <style>x</style>';
+const TIMES = { name: '2d', from: '2026-11-19T00:00:00.000Z', to: '2026-11-20T18:00:00.000Z' };
+
+const REPORT: Report = {
+  title: 'A guide',
+  writtenAt: '2026-11-20T18:00:00.000Z',
+  period: TIMES,
+  before: { ...TIMES, name: 'the 2 days before', leads: 0, funnel: null, timeToEnter: null },
+  leads: 40,
+  funnel: [
+    { step: 'seen', times: 1_000 },
+    { step: 'opened', times: 200 },
+    { step: 'asked', people: 100 },
+    { step: 'entered', people: 50 },
+  ],
+  notEntered: [{ fate: 'not-tried', people: 50 }],
+  byDay: [
+    { day: '2026-11-19', days: 1, seen: 500, asked: 60, entered: 30, leads: 30 },
+    { day: '2026-11-20', days: 1, seen: 500, asked: 40, entered: 20, leads: 10 },
+  ],
+  bySource: [
+    { name: 'newsletter', seen: 600, asked: 40, entered: 30, leads: 20 },
+    { name: EVIL, seen: 400, asked: 60, entered: 20, leads: 20 },
+  ],
+  byPlatform: [],
+  timeToEnter: null,
+  codesFrom: null,
+  mailFrom: null,
+  viewsFrom: null,
+};
+
+/** Widths of the bars below a row, in percent. */
+const barOf = (html: string, row: string): number[] => {
+  const [, bar = ''] =
+    html.split(`<th scope="row">${row}</th>`)[1]?.split(/<tr class="report-bar"[^>]*>|<\/svg>/) ?? [];
+  return [...bar.matchAll(/<rect[^>]* width="([\d.]+)%"/g)].map(([, width]) => Number(width));
+};
+
+describe('the report as HTML', () => {
+  it('draws views and people on two scales', () => {
+    const html = reportBody(REPORT);
+    assert.deepEqual(
+      ['Page seen', 'Form opened', 'Asked for a code', 'Entered it'].map((step) => barOf(html, step)),
+      [[100], [20], [100], [50]],
+    );
+  });
+
+  it('draws people without a code behind new leads, on the scale of the longest bar', () => {
+    const html = reportBody(REPORT);
+    assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
+    assert.match(html, /2 sources brought 20 new leads each\./);
+  });
+
+  it('has no inline style, and shows markup in a source as text', () => {
+    const html = reportBody(REPORT);
+    assert.doesNotMatch(html, /<style|<[^>]* style=/);
+    assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
+  });
+
+  it('divides new leads by views only if all views are known', () => {
+    assert.match(reportBody(REPORT), /<dd class="report-value">4\.0%<\/dd><dd>40 new leads, 1,000 views\./);
+    assert.match(
+      reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' }),
+      /<dd class="report-value">–<\/dd><dd>Not all views are known\./,
+    );
+  });
+
+  it('is a document in the colours of the campaign', () => {
+    const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
+    assert.match(page, /--accent: #102030/);
+    assert.match(page, /--accent: #a0b0c0/);
+    assert.ok(page.includes(reportBody(REPORT)));
+  });
+});

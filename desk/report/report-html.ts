@@ -1,0 +1,222 @@
+// The report as HTML: for the desk's page, and as one file that needs no other file and no network, to be read, mailed and printed.
+// Nothing in it has a style of its own, because the desk's policy allows none: bars are SVG.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Report } from '#desk/report/report.ts';
+import { keyFigures, longDay, notes, number, scopeInWords, shortDay } from '#desk/report/sentences.ts';
+import { sectionsOf, type Section, type SectionRow } from '#desk/report/sections.ts';
+import { distFolder, newestRelease } from '#server/http/releases.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { ACCENT, type ColourPair } from '#shared/colours.ts';
+import { PAPER } from '#shared/paper-colours.ts';
+
+/**
+ * Renders a document without scripts.
+ * @param accent the campaign's own colour; the design's if there is none
+ */
+export function reportFile(report: Report, accent: ColourPair = ACCENT): string {
+  const title = escapeHtml(reportTitle(report));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; font-src data:">
+<title>${title}</title>
+<style>${fontFaces()}${pageStyles(accent)}${readFileSync(REPORT_STYLES, 'utf8')}</style>
+</head>
+<body>
+<main class="report">
+<header>
+<p class="report-of">${escapeHtml(report.title)}</p>
+<h1>${title}</h1>
+</header>
+${reportBody(report)}
+<p class="report-notes">Written on ${escapeHtml(longDay(report.writtenAt))} at ${escapeHtml(report.writtenAt.slice(11, 16))} UTC.</p>
+</main>
+</body>
+</html>
+`;
+}
+
+export const reportTitle = (report: Report): string => `Leads, ${scopeInWords(report)}`;
+
+/** Renders what file and desk share: key figures, sections and notes. Styled by desk/web/report/report.css. */
+export const reportBody = (report: Report): string => `<dl class="report-figures">
+${keyFigures(report)
+  .map(
+    ({ name, value, change }) =>
+      `<div><dt>${escapeHtml(name)}</dt><dd class="report-value">${unbroken(value)}</dd><dd>${unbroken(change)}</dd></div>`,
+  )
+  .join('\n')}
+</dl>
+<div class="report-sections">
+${sectionsOf(report).map(sectionHtml).join('\n')}
+</div>
+<div class="report-notes">
+${notes(report)
+  .map((note) => `<p>${unbroken(note)}</p>`)
+  .join('\n')}
+</div>`;
+
+/** A number stays beside its unit. */
+const unbroken = (sentence: string): string =>
+  escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');
+
+/** Longer tables of days are folded below their chart. */
+const FEW_DAYS = 14;
+
+function sectionHtml(section: Section, at: number): string {
+  const { kind, title, sentence, groups } = section;
+  const id = `report-${at + 1}`;
+  const rows = groups.flatMap((group) => group.rows);
+  return `<section class="report-${kind}" aria-labelledby="${id}">
+<h2 id="${id}">${escapeHtml(title)}</h2>
+<p class="report-finding">${unbroken(sentence)}</p>
+${kind === 'day' ? `<div class="report-chart">${legendHtml(section)}${daysSvg(rows)}</div>` : ''}
+${kind === 'day' && rows.length > FEW_DAYS ? folded(title, tableHtml(section)) : rows.length > 0 ? tableHtml(section) : ''}
+</section>`;
+}
+
+const folded = (title: string, table: string): string =>
+  `<details><summary>Table: ${escapeHtml(title)}</summary>${table}</details>`;
+
+/** Scrolls if it must; the keyboard can do so because it can have the focus. */
+const tableHtml = (section: Section): string =>
+  `<div class="report-scroll" tabindex="0" role="group" aria-label="Table: ${escapeHtml(section.title)}"><table>
+<caption>${section.kind === 'day' ? escapeHtml(section.title) : legendHtml(section)}</caption>
+<thead><tr>${section.columns.map((column) => `<th scope="col">${escapeHtml(column)}</th>`).join('')}</tr></thead>
+${section.groups.map((group) => groupHtml(group, section)).join('\n')}
+</table></div>`;
+
+function groupHtml({ name, rows }: Section['groups'][number], { kind, columns }: Section): string {
+  const longest = longestOf(rows);
+  const heading =
+    name === null
+      ? ''
+      : `<tr class="report-group"><th scope="rowgroup" colspan="${columns.length}">${escapeHtml(name)}</th></tr>`;
+  return `<tbody>${heading}
+${rows
+  .map((row) => rowHtml(row) + (kind === 'day' || longest === 0 ? '' : barHtml(row, longest, columns.length)))
+  .join('\n')}
+</tbody>`;
+}
+
+const longestOf = (rows: readonly SectionRow[]): number =>
+  Math.max(0, ...rows.map(({ value, rest }) => value + rest));
+
+const rowHtml = ({ cells: [name = '', ...figures] }: SectionRow): string =>
+  `<tr><th scope="row">${escapeHtml(name)}</th>${figures.map((figure) => `<td>${escapeHtml(figure)}</td>`).join('')}</tr>`;
+
+/** A bar across the whole table, below the row that says the same in figures. */
+const barHtml = ({ value, rest }: SectionRow, longest: number, columns: number): string =>
+  `<tr class="report-bar" aria-hidden="true"><td colspan="${columns}"><svg width="100%" height="6">${
+    rectangle(0, (100 * value) / longest, 'value') +
+    rectangle((100 * value) / longest, (100 * rest) / longest, 'rest')
+  }</svg></td></tr>`;
+
+const rectangle = (left: number, width: number, colour: 'value' | 'rest'): string =>
+  width === 0
+    ? ''
+    : `<rect class="${colour}" x="${left.toFixed(2)}%" width="${width.toFixed(2)}%" height="6"/>`;
+
+const legendHtml = ({ legend: { value, rest } }: Section): string =>
+  [
+    ...(value === null ? [] : [`<span class="report-legend value">${value}</span>`]),
+    ...(rest === null ? [] : [`<span class="report-legend rest">${rest}</span>`]),
+  ].join(' ');
+
+const DAYS_HEIGHT = 150;
+/** Pixels for the figure above a column. */
+const FIGURE_HEIGHT = 20;
+/** Among more columns only the best and the newest have a figure. */
+const MOST_WITH_FIGURE = 14;
+const MOST_NAMES = 8;
+/** Fewer days leave the rest of the width empty. */
+const LEAST_SLOTS = 7;
+
+/** Columns along time, placed in percent so that text keeps its size at every width. The table has the same figures. */
+function daysSvg(rows: readonly SectionRow[]): string {
+  const longest = longestOf(rows);
+  if (longest === 0) return '';
+  const mostLeads = Math.max(...rows.map(({ value }) => value));
+  const best = rows.findIndex(({ value }) => value === mostLeads);
+  const slot = 100 / Math.max(rows.length, LEAST_SLOTS);
+  const nameStep = Math.ceil(rows.length / MOST_NAMES);
+  const yOf = (count: number) => FIGURE_HEIGHT + DAYS_HEIGHT * (1 - count / longest);
+  const column = (at: number, from: number, to: number, colour: 'value' | 'rest') =>
+    from === to
+      ? ''
+      : `<rect class="${colour}" x="${(slot * (at + 0.2)).toFixed(2)}%" width="${(slot * 0.6).toFixed(2)}%" y="${yOf(to).toFixed(1)}" height="${(yOf(from) - yOf(to)).toFixed(1)}"/>`;
+  const columns = rows.map(({ cells: [day = ''], value, rest }, at) => {
+    const hasFigure = rows.length <= MOST_WITH_FIGURE || at === best || at === rows.length - 1;
+    return [
+      column(at, 0, value, 'value'),
+      column(at, value, value + rest, 'rest'),
+      hasFigure ? textAt(slot * (at + 0.5), yOf(value + rest) - 6, number(value), 'figure') : '',
+      at % nameStep === 0
+        ? textAt(
+            slot * (at + 0.5),
+            DAYS_HEIGHT + FIGURE_HEIGHT + 20,
+            shortDay(day),
+            // A phone has room for every second name.
+            at % (2 * nameStep) === 0 ? 'name' : 'name second',
+          )
+        : '',
+    ].join('');
+  });
+  const base = DAYS_HEIGHT + FIGURE_HEIGHT;
+  return `<svg class="report-days" aria-hidden="true" width="100%" height="${base + 26}">${columns.join('\n')}<line x2="100%" y1="${base}" y2="${base}"/></svg>`;
+}
+
+/** Text around a place, but not over the edge of the drawing. @param x in percent */
+function textAt(x: number, y: number, text: string, name: string): string {
+  const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];
+  return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;
+}
+
+const REPORT_STYLES = path.join(import.meta.dirname, '..', 'web', 'report', 'report.css');
+
+/** The site's faces, as the build left them; without a build, faces of the reader's system stand in. */
+function fontFaces(): string {
+  const release = newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder()));
+  if (release === null) return '';
+  return (
+    [
+      ['Newsreader', 'newsreader.woff2'],
+      ['Hanken Grotesk', 'hanken-grotesk.woff2'],
+    ] as const
+  )
+    .map(([family, name]) => [family, path.join(release.folder, 'files', 'fonts', name)] as const)
+    .filter(([, file]) => existsSync(file))
+    .map(
+      ([family, file]) =>
+        `@font-face{font-family:"${family}";font-weight:400 600;src:url(data:font/woff2;base64,${readFileSync(file, 'base64')})}`,
+    )
+    .join('');
+}
+
+/** Tokens as in web/styles/tokens.css, for a page that stands alone. */
+const pageStyles = (accent: ColourPair): string => `
+:root {
+  color-scheme: light dark;
+  --paper: ${PAPER.light}; --ink: #1d1c18; --muted: #5e5a50; --rule: #e2dccd; --accent: ${accent.light};
+  --serif: Newsreader, "Iowan Old Style", Georgia, serif;
+  --sans: "Hanken Grotesk", system-ui, sans-serif;
+  --text-s: .875rem;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root { --paper: ${PAPER.dark}; --ink: #efebe0; --muted: #a9a596; --rule: #30322a; --accent: ${accent.dark}; }
+}
+* { box-sizing: border-box; margin: 0; }
+body { background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); font-variant-numeric: tabular-nums; -webkit-text-size-adjust: 100%; }
+main { max-width: 69rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 4rem) clamp(1.25rem, 4vw, 2.5rem); }
+h1 { font: 500 clamp(1.9rem, 1.4rem + 2vw, 2.75rem)/1.15 var(--serif); letter-spacing: -.01em; text-wrap: balance; overflow-wrap: anywhere; }
+.report-of { color: var(--muted); }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; border-radius: 2px; }
+@media print { @page { size: A4; margin: 14mm 16mm; } :root { --paper: #fff; --ink: #000; --muted: #444; --rule: #ccc; } body { font-size: 10pt; } main { padding: 0; max-width: none; } h1 { font-size: 22pt; } }
+`;
