@@ -101,14 +101,13 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const child = spawn(
     process.execPath,
     [
-      ...['--import', path.join(import.meta.dirname, 'record-statements.ts')],
-      ...[
-        '--test',
-        '--test-isolation=none',
-        '--test-force-exit',
-        `--test-timeout=${TEST_TIMEOUT_MS}`,
-        '--test-reporter=spec',
-      ],
+      '--import',
+      path.join(import.meta.dirname, 'record-statements.ts'),
+      '--test',
+      '--test-isolation=none',
+      '--test-force-exit',
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      '--test-reporter=spec',
       ...files,
     ],
     {
