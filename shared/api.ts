@@ -1,5 +1,4 @@
-// The calls between browser and server: where they go and what a success says. Requests are in lead.ts,
-// errors in errors.ts.
+// The API between browser and server: headers and success responses. Requests are in lead.ts, errors in errors.ts.
 import * as z from 'zod/mini';
 
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -18,73 +17,58 @@ export const API = {
   health: '/api/health',
 } as const;
 
-/** 202 to `POST /api/leads`: the same for addresses we know and addresses we do not. */
+/** 202 to `POST /api/leads`, the same for known and unknown addresses. */
 export const CodeRequested = z.object({
-  /** Names the challenge without revealing whose it is; `GET /api/challenge?id=…` answers to the same browser only. */
+  /** Does not reveal whose challenge it is; `GET /api/challenge?id=…` responds only to the same browser. */
   challengeId: z.string(),
-  /** Three letters that also stand in the e-mail, so that a visitor can tell the newest from an older one. */
+  /** Three letters, also in the mail, so that a visitor can tell the newest mail from an older one. */
   reference: z.string(),
-  /** Seconds until the server will send another code to this browser. */
   resendSeconds: z.number(),
-  /** The address our mail comes from, for the visitor to look for. Missing from a server of an earlier release. */
+  /** The sender of our mail. Absent from a server of an earlier release. */
   sender: z.optional(z.string()),
 });
 export type CodeRequested = z.infer<typeof CodeRequested>;
 
-/**
- * The state of the mail that carries a visitor's code: not yet sent, taken by a mail server, delayed (it will be tried again,
- * or has waited for longer than usual), refused for good.
- */
+/** The newest code's mail: not yet sent, accepted by a mail server, delayed, or permanently refused. */
 const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
 export type MailFate = z.infer<typeof MailFate>;
 
-/** 200 to `GET /api/challenge`: what this browser asked for, and waits for as long as it has no session. */
 export const OpenChallenge = z.object({
   name: z.string(),
   company: z.string(),
   email: z.string(),
-  /** To the questions of the campaign's own, by id; missing without such questions, and from a server of an earlier release. */
+  /** Answers to custom questions, by ID. Absent without any, or from an earlier release. */
   answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),
-  /** Since it was asked for last, with or without a new code: a countdown that began then goes on. */
+  /** Since the last request, so that a countdown continues after a reload. */
   askedSecondsAgo: z.number(),
-  /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
+  /** The consent wording that the visitor agreed to; a resend repeats it. Empty if none was sent. */
   consentVersion: z.string(),
-  /** The mail of the newest code. Missing from a server of an earlier release. */
   mail: z.optional(MailFate),
-  /** As in {@link CodeRequested}. */
   sender: z.optional(z.string()),
-  /** True: its code was entered, and this browser has a session, which opens the article. */
+  /** The code was used, and this browser has a session. */
   verified: z.optional(z.boolean()),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
 
-/** The header in which a browser sends its solution: the JSON of challenge and solution, in base64. */
 export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
 /**
- * The header of `POST /api/leads` in which a page says which wording of the consent it shows: the version that the build
- * made from the words (server/campaign/campaign.ts). The body belongs to the specification.
+ * Names the consent wording that the page showed. A header, because the specification fixes the body of `POST
+ * /api/leads`.
  */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
-/**
- * The header of `POST /api/leads` and `POST /api/funnel` in which a page says where its visit came from: `first=…&last=…`, each the text of
- * parameters (shared/attribution.ts).
- */
+/** Where the visit came from: `first=…&last=…`, each an encoded query string (shared/attribution.ts). */
 export const VISIT_HEADER = 'x-visit';
 
-/** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
+/** 200 to `GET /api/article`. The server renders the HTML from the operator's Markdown, so it is safe to insert. */
 export const Article = z.object({ title: z.string(), html: z.string() });
 export type Article = z.infer<typeof Article>;
 
-/**
- * The `Prefer` header (RFC 7240) of `POST /api/verify` with which a page asks for what the code opens along with the answer,
- * so that it need not be fetched after it.
- */
+/** `Prefer` (RFC 7240) of `POST /api/verify`: asks for the article in the response, which saves a request. */
 export const WITH_ARTICLE = 'return=representation';
 
-/** 200 to `POST /api/verify`. The article comes along where it was asked for and the browser sent its cookie. */
 export const Verified = z.object({ verified: z.literal(true), article: z.optional(Article) });
 export type Verified = z.infer<typeof Verified>;

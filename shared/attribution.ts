@@ -1,9 +1,7 @@
-// Where a visit came from, as far as an address says: by an allow-list, with bounded lengths. The page sends it in a header
-// (x-visit), because the specification fixes the body of the call; nothing about it is kept in a cookie.
+// Where a visit came from: an allow-list of URL parameters with bounded lengths. It is never stored in a cookie.
 
 import { singleLine, visibleLength } from '#shared/single-line.ts';
 
-/** Campaign parameters, and the click identifiers of advertising networks. */
 const TOUCH_PARAMETERS = [
   'utm_source',
   'utm_medium',
@@ -18,21 +16,18 @@ const TOUCH_PARAMETERS = [
   'li_fat_id',
 ] as const;
 
-/** The host of the site that a link was on. */
 const REFERRER = 'referrer';
-/** Everything that is kept about a lead's visit, in the order of its columns. */
 export const TOUCH_NAMES = [...TOUCH_PARAMETERS, REFERRER] as const;
 export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string>>>;
 
 const VALUE_MAX_LENGTH = 200;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 
-/** A browser's URLSearchParams, Node's alike; the types here are of neither. */
 type Parameters = { readonly get: (name: string) => string | null };
 
 /**
- * Reads a touch from the parameters of an address, or of one half of the header.
- * @returns what is known and not empty
+ * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's
+ * URLSearchParams.
  */
 export function readTouch(parameters: Parameters): Touch {
   const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { timeNow } from '#shared/clock.ts';
 
-it('the time goes on where it was when the clock of the device is set back', ({ mock }) => {
+it('timeNow continues when the device sets its clock back', ({ mock }) => {
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_000 });
   const before = timeNow();
   mock.timers.setTime(Date.now() - 3_600_000 + 1_000);

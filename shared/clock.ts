@@ -1,9 +1,9 @@
-// The time for countdowns. A device may set its clock back while one runs: time servers do, and travellers.
+// A device may set its clock back during a countdown, after a time server's correction or a journey.
 
 let last = Date.now();
 let takenBack = 0;
 
-/** Milliseconds since 1970 that never go back, and count the time a device sleeps (performance.now() does not everywhere). */
+/** Milliseconds since 1970; never goes back. Counts sleep, which performance.now() does not in every browser. */
 export function timeNow(): number {
   const clock = Date.now();
   if (clock < last) takenBack += last - clock;

@@ -1,16 +1,12 @@
-// The digits of a mailed code in what was typed, pasted, dropped or dictated, in any script.
+// Finds a mailed code in any text, in any script.
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
 const DIGIT = /\p{Nd}/u;
 const DIGITS = /\p{Nd}/gu;
 
-/** Whether a key types a digit, in any script. */
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 
-/**
- * 0 to 9 for a decimal digit of any script: Arabic-Indic, Devanagari, full width ... Unicode keeps each script's ten in a
- * row from zero on, and where rows touch they are whole, so the place in the row is the value.
- */
+/** Converts a decimal digit of any script to 0 to 9. Unicode numbers the ten digits of each script consecutively. */
 function asciiDigit(digit: string): string {
   const own = digit.codePointAt(0) ?? 0;
   let before = own;
@@ -19,9 +15,9 @@ function asciiDigit(digit: string): string {
 }
 
 /**
- * The code in a text: six digits in a row, or two groups of three, as people copy them out of an e-mail; otherwise
- * all digits there are. Signs that only decompose into digits, such as "½" and "²", are none.
- * @returns at most six digits, as 0 to 9
+ * Returns six digits in a row, or two groups of three as people copy them from a mail; otherwise all digits, at most
+ * six.
+ * Ignores characters that only decompose into digits, such as "½" and "²".
  */
 export function codeDigits(text: string): string {
   const plain = text.replace(DIGITS, asciiDigit);

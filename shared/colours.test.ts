@@ -14,14 +14,14 @@ const GREEN = {
 };
 const TOKENS = readFileSync(path.resolve(import.meta.dirname, '..', 'web', 'styles', 'tokens.css'), 'utf8');
 
-describe('the colours of a campaign', () => {
-  it('are measured as WCAG measures them', () => {
+describe('campaign colours', () => {
+  it('contrastOf calculates contrast as WCAG does', () => {
     assert.equal(contrastOf('#000000', '#ffffff'), 21);
     assert.equal(contrastOf('#777777', '#777777'), 1);
     assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
   });
 
-  it('are complained about by entry when words could not be read, and the design has none to complain about', () => {
+  it('colourComplaints names each unreadable colour by its entry, and none of the default colours', () => {
     assert.deepEqual(colourComplaints(GREEN), []);
     const pale = {
       accent: { light: '#5fae92', dark: '#2f5f4d' },
@@ -56,7 +56,7 @@ describe('the colours of a campaign', () => {
       assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
   });
 
-  it('tint the paper without turning grey', () => {
+  it('colourStyles tints the paper without turning grey', () => {
     const blue = {
       accent: { light: '#1c4e8a', dark: '#9cc3f0' },
       plate: { light: '#17365e', dark: '#1b3a63' },
@@ -65,11 +65,10 @@ describe('the colours of a campaign', () => {
       hex.map((channel) => Number.parseInt(channel, 16)),
     );
     assert.equal(tints.length, 2);
-    // Mixed with the paper channel by channel, the light one had 2 between red and blue.
     for (const [red = 0, , strongest = 0] of tints) assert.ok(strongest - red >= 8, `${red}, ${strongest}`);
   });
 
-  it('take the place of tokens that exist, and are measured against the paper that the page has', () => {
+  it('colourStyles sets only existing tokens, and the paper matches the page', () => {
     for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
       if (!['play-mark', 'spine'].includes(token)) assert.match(TOKENS, new RegExp(`--${token}: `), token);
     for (const ground of [

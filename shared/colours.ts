@@ -1,54 +1,47 @@
-// The colours a campaign may choose, and what follows from them. The paper is the page's own, so whether words can be read
-// is known before the page is built.
+// The colours a campaign may choose. The page's paper is fixed, so contrast is checked before the build.
 
 import { PAPER } from '#shared/paper-colours.ts';
 
-/** One colour for the light theme and one for the dark, each as #rrggbb. */
 export type ColourPair = { readonly light: string; readonly dark: string };
-/** Links, buttons and ornaments; and the dark plate that 'The Solution' stands on. */
+/** Links, buttons and ornaments; the dark plate of 'The Solution'. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
-/** The accent of the design, for campaigns without colours of their own; as in web/styles/tokens.css. */
+/** The default accent. Keep in step with web/styles/tokens.css. */
 export const ACCENT: ColourPair = { light: '#0e5a43', dark: '#8fd3b2' };
 
-/** As in web/styles/tokens.css. */
+/** Keep in step with web/styles/tokens.css. */
 const CARD: ColourPair = { light: '#fffdf8', dark: '#1a1c17' };
 const ON_PLATE = '#f6f1e4';
 const ON_ACCENT: ColourPair = { light: '#ffffff', dark: '#10110d' };
 
-/** WCAG 2.2, 1.4.3: text of ordinary size. */
 const LEAST_CONTRAST = 4.5;
 
 const channels = (colour: string): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 
-/** Mixes two colours. */
 function mix(one: string, share: number, other: string): string {
   const rest = channels(other);
   const mixed = channels(one).map((value, at) => Math.round(value * share + (rest[at] ?? 0) * (1 - share)));
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The channels as amounts of light, from 0 to 1. */
 const linearChannels = (colour: string): number[] =>
   channels(colour).map((value) => {
     const share = value / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
 
-/** Relative luminance, as WCAG 2.2 defines it. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = linearChannels(colour);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The contrast of two colours, from 1 to 21, as WCAG 2.2 defines it. */
+/** Contrast (WCAG 2.2), from 1 to 21. */
 export function contrastOf(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** A colour in Oklch: lightness from 0 to 1, chroma, and hue in radians. */
 type Oklch = { readonly lightness: number; readonly chroma: number; readonly hue: number };
 
 function toOklch(colour: string): Oklch {
@@ -82,10 +75,10 @@ function fromOklch({ lightness, chroma, hue }: Oklch): string {
   return `#${hex.join('')}`;
 }
 
-/** Below this chroma a colour is a grey, and its hue means nothing. */
+/** Colours of less chroma are greys, without a meaningful hue. */
 const LEAST_CHROMA = 0.02;
 
-/** The paper with a breath of the accent. It keeps the accent's hue: mixed with warm paper, a blue would become a dirty grey. */
+/** The paper with a little of the accent. Keeps the accent's hue: mixed channel by channel, a blue turns grey. */
 function tintOf(accent: string, theme: keyof ColourPair): string {
   const [colour, paper] = [toOklch(accent), toOklch(PAPER[theme])];
   const share = 0.07;
@@ -97,10 +90,7 @@ function tintOf(accent: string, theme: keyof ColourPair): string {
 }
 const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 
-/**
- * Which of a campaign's colours could not be read.
- * @returns one phrase for each, to stand behind the name of the entry
- */
+/** Returns an error for each colour whose contrast is too low; the caller puts the name of the entry before it. */
 export function colourComplaints({ accent, plate }: Colours): { entry: string[]; complaint: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const [paper, colour] = [PAPER[theme], accent[theme]];
@@ -110,14 +100,14 @@ export function colourComplaints({ accent, plate }: Colours): { entry: string[];
     if (onPaper < LEAST_CONTRAST) {
       complaints.push({
         entry: ['accent', theme],
-        complaint: `has a contrast of ${say(onPaper)}:1 to the page; words need 4.5:1, so choose a ${theme === 'light' ? 'darker' : 'lighter'} one`,
+        complaint: `has a contrast of ${roundedDown(onPaper)}:1 to the page; words need 4.5:1, so choose a ${theme === 'light' ? 'darker' : 'lighter'} one`,
       });
     }
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
     if (onPlate < LEAST_CONTRAST) {
       complaints.push({
         entry: ['plate', theme],
-        complaint: `has a contrast of ${say(onPlate)}:1 to the words on it; they need 4.5:1, so choose a darker one`,
+        complaint: `has a contrast of ${roundedDown(onPlate)}:1 to the words on it; they need 4.5:1, so choose a darker one`,
       });
     }
     return complaints;
@@ -125,9 +115,9 @@ export function colourComplaints({ accent, plate }: Colours): { entry: string[];
 }
 
 /** Rounded down: 4.49 must not read as 4.5. */
-const say = (contrast: number): string => (Math.floor(contrast * 10) / 10).toFixed(1);
+const roundedDown = (contrast: number): string => (Math.floor(contrast * 10) / 10).toFixed(1);
 
-/** The styles that put a campaign's colours in the place of those of web/styles/tokens.css. */
+/** Returns CSS that overrides the tokens of web/styles/tokens.css. */
 export function colourStyles({ accent, plate }: Colours): string {
   const towards: ColourPair = { light: '#000000', dark: '#ffffff' };
   const tokens = (theme: keyof ColourPair) => ({
@@ -137,9 +127,8 @@ export function colourStyles({ accent, plate }: Colours): string {
     tint: tintOf(accent[theme], theme),
     plate: plate[theme],
     'on-plate-muted': mutedOn(plate[theme]),
-    // The sign on the film's white button.
     'play-mark': plate.light,
-    // What is printed on the guide's cover, which is paper in both themes (web/guide/guide-cover.module.css).
+    // The guide's cover is paper in both themes.
     spine: accent.light,
   });
   const rule = (selector: string, theme: keyof ColourPair) =>

@@ -1,9 +1,7 @@
-// Drawings that the page and the server's own pages share: neither may import the other's markup.
-
-/** The product's mark, a letter whose flap is a tick: two lines on a ground of 26 by 20. */
+/** The logo, as two lines on a grid of 26 by 20. */
 export const MARK_LINES = ['M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12', 'M1.5 4.5l8.5 8 14-11'] as const;
 
-/** A letter in an open envelope, on a ground of 200 by 200: each part's name, by which a style sheet colours it, and its path. */
+/** A letter in an open envelope, on a grid of 200 by 200. Each part's name is its class in the style sheet. */
 export const ENVELOPE_PARTS = [
   ['back', 'M6 88 94 24q6-4 12 0l88 64v60H6z'],
   ['sheet', 'M36.1 18.2 151.9 10.1 161.3 145.8 45.6 153.9z'],
@@ -13,6 +11,6 @@ export const ENVELOPE_PARTS = [
   ['flap', 'M8.5 192.3 86 134q14-10 28 0l77.5 58.3q-1 .7-2.5 .7H11q-1.5 0-2.5-.7z'],
 ] as const;
 
-/** The mark filled, for large print, on a ground of 16 by 16; as in studio/scenes/mark.svg. */
+/** The logo for large print, on a grid of 16 by 16. Keep in step with studio/scenes/mark.svg. */
 export const MARK_SHAPES =
   'M1 5.2 6.3 9.9q.8.7 1.55-.05L15 2.7v10.1q0 1.2-1.2 1.2H2.2Q1 14 1 12.8zM2.3 3h8.6L7 6.9q-.3.25-.6 0z';

@@ -1,5 +1,5 @@
-// Every error the API can answer, and its status. The code travels in the x-error-code header, for programs; the one short
-// sentence that the visitor's toast shows is the operator's: campaign/errors.yaml.
+// Every error of the API and its status. Programs read the code in x-error-code; the toast shows the operator's
+// sentence.
 
 export const API_ERRORS = {
   'invalid-input': 400,
@@ -30,5 +30,4 @@ export const API_ERRORS = {
 
 export type ApiErrorCode = keyof typeof API_ERRORS;
 
-/** The response header that carries an {@link ApiErrorCode}. */
 export const ERROR_CODE_HEADER = 'x-error-code';

@@ -1,6 +1,6 @@
-// The headings by which an import finds its columns, as common tools write them. A question of the campaign's own must not be called like one.
+// Column headings that an import recognises. A custom question must not have the same name.
 
-/** In lower case, words separated by one space. The first heading that the file has counts. */
+/** Lower case, single spaces. The first heading found in the file wins. */
 export const IMPORT_HEADINGS = {
   email: [
     'email',
@@ -29,7 +29,7 @@ export const IMPORT_HEADINGS = {
     'firma',
     'unternehmen',
   ],
-  // Not "created at": an entry in a tool is no consent.
+  // Not "created at": being in a tool is not consent.
   consentGivenAt: [
     'consent given at',
     'consent date',
@@ -53,7 +53,6 @@ export const IMPORT_HEADINGS = {
   ],
 } as const;
 
-/** A heading as it is compared. */
 export const plainHeading = (heading: string): string =>
   heading
     .normalize('NFKC')
@@ -64,8 +63,8 @@ export const plainHeading = (heading: string): string =>
 const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
 
 /**
- * What a column says of whether its people may be mailed. `status`: in words. `consent`: yes or no, or when. `left`: anything but no or
- * nothing says that the person left, bounced or complained.
+ * A column about permission to mail: in words, as yes, no or a date, or any value that says the person left, bounced
+ * or complained.
  */
 export type StatusKind = 'status' | 'consent' | 'left';
 
@@ -114,24 +113,23 @@ const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
   'einwilligung',
 ]);
 
-/** Each tool has its own columns for this: a list of them would never be whole. */
+/** A pattern, because every tool has its own columns for this. */
 const LEFT =
   /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
-/** A link or a count beside what {@link LEFT} finds, such as our own unsubscribe_url. */
+/** Links and counters that {@link LEFT} would match, such as our own unsubscribe_url. */
 const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|soft/;
 const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whatsapp|push|postal)\b/;
 
-/** @param heading in the form of {@link plainHeading} @returns null when it says nothing of this */
+/** Takes a heading from {@link plainHeading}. Returns null for a heading of another subject. */
 export function statusKind(heading: string): StatusKind | null {
   if (STATUS_HEADINGS.has(heading)) return 'status';
   if (CONSENT_HEADINGS.has(heading)) return 'consent';
   return LEFT.test(heading) && !NO_STATUS.test(heading) && isAboutMail(heading) ? 'left' : null;
 }
 
-/** Whether a column is not about another way to reach a person. @param heading in the form of {@link plainHeading} */
+/** False for columns about another channel, such as SMS. Takes a heading from {@link plainHeading}. */
 export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(heading);
 
-/** Whether an import takes a column with this heading for something else than an answer. */
 export function isImportHeading(heading: string): boolean {
   const plain = plainHeading(heading);
   return TAKEN.has(plain) || statusKind(plain) !== null;

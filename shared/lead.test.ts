@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { asciiAddress, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-describe('the schemas', () => {
-  it('hand on exactly the fields of the specification, whatever else comes along', () => {
+describe('lead schemas', () => {
+  it('Lead and Verification return only the fields of the specification', () => {
     const lead = { name: 'Ada', company: 'Engines', email: 'ada@example.com', consent: true };
     assert.deepEqual(Lead.parse({ ...lead, website: 'x', isAdmin: true }), lead);
     assert.deepEqual(Verification.parse({ email: 'ada@example.com', code: '012345', extra: 1 }), {
@@ -16,7 +16,7 @@ describe('the schemas', () => {
     });
   });
 
-  it('take only what is one clean line, whatever is thrown at them', () => {
+  it('Lead accepts only single clean lines, for any input', () => {
     const anything = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.anything());
     fc.assert(
       fc.property(anything, anything, anything, anything, (name, company, email, consent) => {
@@ -31,11 +31,11 @@ describe('the schemas', () => {
     );
   });
 
-  it('take every ordinary address, and compare it without case', () => {
+  it('Lead accepts every common e-mail address and compares it without case', () => {
     fc.assert(
       fc.property(fc.emailAddress(), (address) => {
         const result = Verification.safeParse({ email: ` ${address} `, code: '123456' });
-        // The generator also makes addresses no mail server of the world accepts, such as !#$%@a.aa.
+        // The generator also makes addresses that no mail server accepts, such as !#$%@a.aa.
         if (/^[A-Za-z0-9._+-]+@/.test(address) && !/\.\.|^\.|\.@/.test(address))
           assert.ok(result.success, address);
         assert.equal(normaliseEmail(address.toUpperCase()), normaliseEmail(` ${address}`));
@@ -43,7 +43,7 @@ describe('the schemas', () => {
     );
   });
 
-  it('take only addresses that a mail server takes: 64 octets, labels of 63', () => {
+  it('Lead limits e-mail addresses to 64 octets before the @ and labels of 63', () => {
     const isTaken = (email: string) => {
       const lead = Lead.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
       const verification = Verification.safeParse({ email, code: '123456' });
@@ -66,7 +66,7 @@ describe('the schemas', () => {
 
   const parsed = (email: string) => Verification.safeParse({ email, code: '123456' });
 
-  it('take an international domain as it was typed, in whatever script', () => {
+  it('Lead accepts international domains as typed, in any script', () => {
     for (const email of [
       'info@münchen.de',
       'INFO@MÜNCHEN.DE',
@@ -85,7 +85,7 @@ describe('the schemas', () => {
     }
   });
 
-  it('refuse what no mail server knows, in one sentence', () => {
+  it('Lead refuses undeliverable e-mail addresses with one error', () => {
     for (const email of [
       'jürgen@münchen.de',
       'ада@пример.рф',
@@ -123,18 +123,18 @@ describe('the schemas', () => {
     }
   });
 
-  it('know an address by its ASCII form, which mail is sent to and everything is counted under', () => {
+  it('normaliseEmail converts international domains to ASCII', () => {
     assert.equal(asciiAddress('Info@MÜNCHEN.de'), 'Info@xn--mnchen-3ya.de');
     assert.equal(asciiAddress('Ada@Example.COM'), 'Ada@example.com');
     assert.equal(asciiAddress('ada@münchen'), null);
     assert.equal(normaliseEmail(' Info@MÜNCHEN.de '), 'info@xn--mnchen-3ya.de');
     assert.equal(normaliseEmail('info@XN--MNCHEN-3YA.de'), 'info@xn--mnchen-3ya.de');
-    // Composed and decomposed, ideographic stop and full stop, wide and narrow.
+    // Composed and decomposed, ideographic and Latin full stop, wide and narrow.
     assert.equal(normaliseEmail('info@mu\u0308nchen。ＤＥ'), 'info@xn--mnchen-3ya.de');
     assert.equal(normaliseEmail('No Address'), 'no address');
   });
 
-  it('take nothing that has no ASCII form, whatever is thrown at them', () => {
+  it('Lead refuses domains without an ASCII form, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (host) => {
         for (const email of [`ada@${host}.de`, `ada@m${host}n.de`]) {
@@ -149,7 +149,7 @@ describe('the schemas', () => {
     );
   });
 
-  it('take a name without the marks that come along with it, and none that nobody can see', () => {
+  it('Lead strips invisible marks from a name and refuses an invisible name', () => {
     const made = (name: string) => {
       const result = Lead.safeParse({ name, company: 'Engines', email: 'ada@example.com', consent: true });
       return result.success ? result.data.name : result.error.issues[0]?.message;
@@ -171,7 +171,7 @@ describe('the schemas', () => {
     for (const [typed, name] of cases) assert.equal(made(typed), name, JSON.stringify(typed));
   });
 
-  it('answer long input at once', () => {
+  it('Lead refuses 100,000 characters quickly', () => {
     const long = `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`;
     assert.equal(Lead.safeParse({ name: long, company: long, email: long, consent: true }).success, false);
   });

@@ -1,5 +1,4 @@
-// The two messages a visitor sends, one schema each: the form, the server and the tests all use these. An issue's message is a key of
-// campaign/interface.yaml; complaintIn turns it into the operator's words.
+// The two messages a visitor sends, for form, server and tests. An issue's message is a key of campaign/interface.yaml.
 import * as z from 'zod/mini';
 
 import {
@@ -16,16 +15,15 @@ import { isSingleLine, tidyLine, visibleLength } from '#shared/single-line.ts';
 import { IN_DOMAIN, LOCAL_PART, tidyEmail } from '#shared/typed-email.ts';
 import { fill } from '#shared/words.ts';
 
-/** What can be wrong with a field of the form. */
 export type Complaint = keyof Interface['validation'];
-/** What can be wrong with input that no form of ours could have produced (specification, section 8). */
+/** Errors in input that our form cannot produce (specification, section 8). */
 export type OtherComplaint = Exclude<keyof Interface['otherInput'], 'checkField'>;
 
 const typeComplaint = (issue: { readonly input?: unknown }): OtherComplaint =>
   issue.input === undefined ? 'required' : 'invalid';
 const INVALID: OtherComplaint = 'invalid';
 
-/** Text such as a name: tidied, one line, 2 to 200 characters that can be seen. */
+/** One tidied line of 2 to 200 visible characters, such as a name. */
 const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complaint) =>
   z.string({ error: typeComplaint }).check(
     z.overwrite(tidyLine),
@@ -38,18 +36,16 @@ const EMAIL: Complaint = 'email';
 const CONSENT: Complaint = 'consent';
 
 const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
-/** Whose ASCII form would hide it. */
+/** Conversion to ASCII would hide such a hyphen. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * What a mail server takes in RCPT TO: labels of letters, digits and hyphens inside (RFC 5321, section 2.3.5), and an end that is
- * letters or an international one (RFC 5890, section 2.3.2.1).
+ * What SMTP accepts: RFC 5321, section 2.3.5; the last label is letters or international (RFC 5890, section 2.3.2.1).
  */
 const ASCII_ADDRESS = new RegExp(
   `^${LOCAL_PART}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$`,
   'i',
 );
 
-/** Browsers and Node have it alike; the types here are of neither. */
 declare const URL: new (url: string) => { readonly hostname: string };
 
 const asciiDomain = (typed: string): string | null => {
@@ -62,10 +58,8 @@ const asciiDomain = (typed: string): string | null => {
 };
 
 /**
- * The address that mail is sent to: its domain in ASCII (UTS 46, RFC 5890), which browsers and Node have in URL.
- * @param typed may have what people type and paste around one (typed-email.ts)
- * @returns null for what is no address a mail server takes. A local part beyond ASCII is none: few servers speak SMTPUTF8
- * (RFC 6531), and a code that cannot be mailed must not be promised.
+ * The address to send mail to, tidied, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for
+ * a local part beyond ASCII: few servers support SMTPUTF8 (RFC 6531).
  */
 export function asciiAddress(typed: string): string | null {
   const address = tidyEmail(typed);
@@ -73,7 +67,7 @@ export function asciiAddress(typed: string): string | null {
   const domain = asciiDomain(address.slice(at + 1));
   if (domain === null) return null;
   const ascii = address.slice(0, at + 1) + domain;
-  // A longer one would be refused after our 202.
+  // A mail server would refuse a longer one after our 202.
   return ASCII_ADDRESS.test(ascii) &&
     at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
     ascii.length <= EMAIL_MAX_LENGTH &&
@@ -85,43 +79,37 @@ export function asciiAddress(typed: string): string | null {
 
 const email = z.string({ error: typeComplaint }).check(
   z.overwrite(tidyEmail),
-  // Checked before the expressions, so that they never meet a long text.
+  // Checked before the regular expressions, so that these never run on long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
   z.refine((address) => asciiAddress(address) !== null, { error: EMAIL }),
 );
 
-/**
- * What was typed for the campaign's own questions, by the id of the field. A field with several choices has a list; an empty text or
- * list is no answer.
- */
+/** Answers to custom questions, by field ID. Fields with several choices have a list; empty means unanswered. */
 export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
 
-/** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */
+/** Body of `POST /api/leads` (specification, sections 3 and 5). */
 export const Lead = z.object({
   name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
   company: lineOfText('companyTooShort', 'companyTooLong', 'companyNotOneLine'),
   email,
   consent: z.literal(true, { error: CONSENT }),
 });
-/** With the answers to the list of campaign/form.yaml, in a campaign that has one. */
 export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | undefined };
 
-/** The answers of the form beside the address, as they are stored: kept and shown wherever the name is. */
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON of the answers to the campaign's own questions (own-answers.ts); null without any. */
+  /** JSON (own-answers.ts); null without any. */
   readonly answers: string | null;
 };
 
-/** Picks the answers out of a larger object. */
 export const answersOf = ({ name, company, answers }: LeadAnswers): LeadAnswers => ({
   name,
   company,
   answers,
 });
 
-/** What the code screen sends to `POST /api/verify`. */
+/** Body of `POST /api/verify`. */
 export const Verification = z.object({
   email,
   code: z.string({ error: typeComplaint }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),
@@ -130,21 +118,15 @@ export type Verification = z.infer<typeof Verification>;
 
 const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
 
-/**
- * The sentence for an issue of the schemas above.
- * @param words the operator's sentences, by key
- * @param complaint the `message` of an issue
- * @returns null when these words have no such entry
- */
+/** Takes an issue's `message` and the operator's sentences by key. Returns null for an unknown key. */
 export function complaintIn(words: Readonly<Record<string, string>>, complaint: string): string | null {
   const text = words[complaint];
   return text === undefined ? null : fill(text, NUMBERS);
 }
 
 /**
- * The form of an address under which it is compared, counted and stored once: trimmed, lower case, and its domain in
- * ASCII. The standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice there are none.
- * @param address in any form; what is no address is only trimmed and in lower case
+ * Trims, lowercases and converts the domain to ASCII, for storing and comparing. RFC 5321, section 2.4, allows
+ * case-sensitive mailboxes, but nobody has one. An invalid address is only trimmed and lowercased.
  */
 export function normaliseEmail(address: string): string {
   const trimmed = address.trim();
@@ -152,7 +134,6 @@ export function normaliseEmail(address: string): string {
 }
 
 /**
- * A field that people never see. Robots fill it in, and so do programs that fill forms for people: whoever does pays for the code with
- * a proof of work, which takes a browser a second.
+ * A hidden field that robots fill in, and sometimes form fillers. Filling it in costs a proof of work, about a second.
  */
 export const HONEYPOT_FIELD = 'website';

@@ -1,5 +1,5 @@
-// The numbers that browser and server both rely on (specification, section 9). Limits that only the server
-// knows (how often, how many) stand on one page, server/settings/tries-and-rates.ts.
+// Numbers that browser and server share (specification, section 9). Limits of the server are in
+// server/settings/tries-and-rates.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;
@@ -10,13 +10,11 @@ export const EMAIL_MAX_LENGTH = 254;
 export const EMAIL_LOCAL_PART_MAX_OCTETS = 64;
 export const DOMAIN_MAX_OCTETS = 255;
 export const DOMAIN_LABEL_MAX_OCTETS = 63;
-/** What the page counts down before it offers another code, and the server's default for how soon it sends one. */
 export const RESEND_COUNTDOWN_SECONDS = 60;
 
-/** Longest answer to a question of campaign/form.yaml in characters, where it does not say. By the kind of its field. */
+/** Default maximum length of an answer to a custom question, in characters. */
 const ANSWER_MAX_LENGTH = { text: 200, telephone: 40, number: 15, url: 300, 'long text': 1000 } as const;
 
-/** Characters that an answer to a field of campaign/form.yaml may have: of a choice, the longest option; of choices, all of them. */
 export const longestAnswer = ({
   kind,
   maxLength,

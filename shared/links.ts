@@ -1,21 +1,13 @@
-// What the operator may put where a link leads.
-
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
-/**
- * A link of the landing page, as it stands on another page of the site.
- * @param href which {@link linkComplaint} accepts
- * @param path of PUBLIC_URL
- */
+/** Makes a link of the landing page work on another page. Takes a valid link and the path of PUBLIC_URL. */
 export const fromOtherPage = (href: string, path: string): string =>
   /^#./.test(href) ? `${path}/${href}` : href;
 
 /**
- * Whether a browser can follow a link, and would go where its writer meant.
- * @param href as it is written
- * @param places names that it may lead to within the page; null when they are not known yet, and any will do
- * @returns what is wrong and what to do, as a phrase behind the name of the entry; null when nothing is
+ * Returns an error as a phrase to follow the name of the entry; null for a working link.
+ * @param places targets within the page; null accepts any, before they are known
  */
 export function linkComplaint(href: string, places: readonly string[] | null): string | null {
   if (href === '#') return null;

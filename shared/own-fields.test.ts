@@ -28,14 +28,13 @@ const field = (kind: OwnField['kind'], more: Partial<OwnField> = {}): OwnField =
   ...more,
 });
 
-/** What is made of an answer: `{ answer }`, or the complaint. */
 function check(asked: OwnField, typed: unknown): unknown {
   const result = answerSchema(asked, MESSAGES).safeParse(typed);
   return result.success ? { answer: result.data } : result.error.issues[0]?.message;
 }
 
-describe('an answer', () => {
-  it('is tidied and taken by its kind, or complained about in the words of the campaign', () => {
+describe('custom questions', () => {
+  it("answerSchema tidies and accepts each kind of answer, or returns the campaign's error", () => {
     const cases: readonly (readonly [OwnField, readonly (readonly [typed: unknown, made: unknown])[]])[] = [
       [
         field('text', { maxLength: 10 }),
@@ -126,7 +125,7 @@ describe('an answer', () => {
         assert.deepEqual(check(asked, text), made, `${asked.kind}: ${JSON.stringify(text)}`);
   });
 
-  it('has to be there where it is required, whatever its kind', () => {
+  it('answerSchema refuses an empty answer to a required question of any kind', () => {
     for (const kind of ['text', 'telephone', 'number', 'url', 'choice', 'long text'] as const)
       for (const nothing of [undefined, '', '  '].slice(0, kind === 'choice' ? 2 : 3))
         assert.equal(check(field(kind, { required: true }), nothing), 'required', kind);
@@ -134,7 +133,7 @@ describe('an answer', () => {
       assert.equal(check(field('choices', { required: true }), nothing), 'required');
   });
 
-  it('never becomes longer than its field allows, and what was made of it is taken again', () => {
+  it('answerSchema limits the length of an answer and accepts its own output', () => {
     for (const kind of ['text', 'telephone', 'number', 'url', 'long text'] as const)
       fc.assert(
         fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (typed) => {
@@ -149,12 +148,12 @@ describe('an answer', () => {
   });
 });
 
-describe('a form', () => {
-  it('without questions of its own is the specification’s to the letter', () => {
+describe('leadSchema', () => {
+  it('leadSchema without custom questions is the specification’s schema', () => {
     assert.equal(leadSchema({ fields: [], messages: MESSAGES }), Lead);
   });
 
-  it('refuses answers that were not asked for, and takes those that were', () => {
+  it('leadSchema accepts answers to custom questions and refuses others', () => {
     const form: OwnForm = {
       fields: [field('text', { id: 'role' }), field('choices', { id: 'topics' })],
       messages: MESSAGES,
@@ -170,13 +169,13 @@ describe('a form', () => {
   });
 });
 
-describe('answers that are kept', () => {
+describe('stored answers', () => {
   const fields = [
     field('text', { id: 'role', label: 'Role' }),
     field('choices', { id: 'topics', label: 'Topics' }),
   ];
 
-  it('have their labels, and nothing where nothing was answered', () => {
+  it('labelledAnswers keeps the labels, and answersText is null without answers', () => {
     assert.equal(answersText(labelledAnswers(fields, { role: '', topics: [] })), null);
     assert.equal(answersText(labelledAnswers(fields)), null);
     assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {
@@ -185,7 +184,7 @@ describe('answers that are kept', () => {
     });
   });
 
-  it('outlive their question, and give way to the newest form while it is asked', () => {
+  it('mergedAnswers keeps answers to removed questions and replaces the others', () => {
     const before = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
     const after = answersText(
       labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
@@ -199,7 +198,7 @@ describe('answers that are kept', () => {
     assert.equal(mergedAnswers(before, null, ['role', 'topics']), null);
   });
 
-  it('are sent once more only as far as they are still asked', () => {
+  it('typedAnswers returns only answers that are still valid', () => {
     const kept = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
     const now = {
       fields: [{ ...fields[1]!, options: ['B'] }, field('text', { id: 'role' })],

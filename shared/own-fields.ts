@@ -1,5 +1,4 @@
-// What a campaign asks besides name, company and address: the list of campaign/form.yaml. One schema, made from that list, checks an
-// answer in the form, on the server and at the desk.
+// Custom questions of a campaign. One schema checks an answer in the form, on the server and in the desk.
 import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
@@ -9,7 +8,6 @@ import { readAnswers } from '#shared/own-answers.ts';
 import { isSingleLine, tidyLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
-/** Browsers and Node have it alike; the types here are of neither. */
 declare const URL: new (url: string) => {
   readonly protocol: string;
   readonly hostname: string;
@@ -20,14 +18,14 @@ const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
 // Not 1,000 or 1.000: which of the two is a thousand depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
-/** Not a host with its port: example.com:8080 */
+/** Requires slashes: example.com:8080 is a host and its port. */
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 
 function isWebAddress(text: string): boolean {
   if (/\s/.test(text)) return false;
   try {
     const { protocol, hostname, username } = new URL(text);
-    // A mail address would be read as a user at a host.
+    // An e-mail address would parse as a user at a host.
     return /^https?:$/.test(protocol) && username === '' && /[^.]\.[^.]/.test(hostname);
   } catch {
     return false;
@@ -35,14 +33,11 @@ function isWebAddress(text: string): boolean {
 }
 
 type TextRule = {
-  /** Whether a tidied text is an answer of its kind, and what is said of one that is none. */
   readonly fits?: (text: string) => boolean;
   readonly complaint?: keyof FormMessages;
-  /** The text as it is kept. */
   readonly tidy?: (text: string) => string;
 };
 
-/** The kinds of answers that are typed. */
 const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'>, TextRule>> = {
   text: {},
   telephone: { fits: (text) => TELEPHONE.test(text), complaint: 'telephone' },
@@ -63,13 +58,8 @@ const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'
   },
 };
 
-/** What tidying may take from a text or add to it; a longer one is not looked at. */
 const TIDIED_AWAY_MAX = 20;
 
-/**
- * The schema of one answer. An issue's message is a whole sentence.
- * @param messages the operator's sentences
- */
 export function answerSchema(
   field: OwnField,
   messages: FormMessages,
@@ -99,7 +89,7 @@ export function answerSchema(
   const { fits = () => true, complaint = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
     z.string({ error }).check(
-      // Before any expression, so that none meets a long text.
+      // Before the regular expressions, so that none runs on long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
       z.overwrite(tidyLine),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
@@ -115,10 +105,7 @@ export function answerSchema(
   );
 }
 
-/**
- * The answers of a column that can be sent once more: to questions that are still asked, and as they are asked now.
- * @param text the column
- */
+/** Takes the database column. Returns the answers that the current questions still accept, for a resend. */
 export function typedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
   const kept = readAnswers(text);
   return Object.fromEntries(
@@ -131,7 +118,6 @@ export function typedAnswers({ fields, messages }: OwnForm, text: string | null)
   );
 }
 
-/** The form with the answers of the list: what `POST /api/leads` takes in a campaign that has one. */
 export function leadSchema({ fields, messages }: OwnForm): z.ZodMiniType<Lead> {
   if (fields.length === 0) return Lead;
   const answers = z.strictObject(

@@ -1,4 +1,4 @@
-// The page's own ground, which no campaign changes; apart from colours.ts because the boot script carries it.
+// The paper, which no campaign changes. Separate from colours.ts because the boot script includes it.
 
-/** As in web/styles/tokens.css. */
+/** Keep in step with web/styles/tokens.css. */
 export const PAPER = { light: '#faf7f0', dark: '#12130f' } as const;

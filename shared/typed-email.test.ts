@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { strayCharacter, tidyEmail } from '#shared/typed-email.ts';
 
-describe('a typed e-mail address', () => {
+describe('typed e-mail addresses', () => {
   const PASTED: readonly (readonly [from: string, typed: string])[] = [
     ['Teams and SharePoint', '\u200Bada@example.com'],
     ['the same, at the end', 'ada@example.com\u200B'],
@@ -29,7 +29,7 @@ describe('a typed e-mail address', () => {
     ['a sentence', ' ada@example.com. '],
     ['a Japanese sentence', 'ada@example.com。'],
   ];
-  it('loses what other programs put around and into it', () => {
+  it('tidyEmail strips what other programs add to an e-mail address', () => {
     for (const [from, typed] of PASTED) {
       assert.equal(tidyEmail(typed), 'ada@example.com', from);
       assert.equal(asciiAddress(typed), 'ada@example.com', from);
@@ -38,7 +38,7 @@ describe('a typed e-mail address', () => {
     assert.equal(tidyEmail('miles.o\u2019brien@example.com'), "miles.o'brien@example.com");
   });
 
-  it('keeps the joiners of other scripts, and what makes it another address', () => {
+  it('tidyEmail keeps joiners of other scripts and characters that change the address', () => {
     for (const kept of [
       'ada@نامه\u200Cای.example',
       'a.d+a@example.com',
@@ -53,7 +53,7 @@ describe('a typed e-mail address', () => {
     );
   });
 
-  it('may have every character of RFC 5321 before its @', () => {
+  it('asciiAddress accepts every character of RFC 5321 before the @', () => {
     for (const sign of "!#$%&'*+/=?^_`{|}~-") {
       assert.equal(asciiAddress(`r${sign}d@example.com`), `r${sign}d@example.com`, sign);
       assert.equal(asciiAddress(`${sign}@example.com`), `${sign}@example.com`, sign);
@@ -68,7 +68,7 @@ describe('a typed e-mail address', () => {
       assert.equal(asciiAddress(none), null, none);
   });
 
-  it('that is none has its first stray character named', () => {
+  it('strayCharacter returns the first invalid character of an e-mail address', () => {
     const cases: readonly (readonly [typed: string, stray: string | null])[] = [
       ['jürgen@example.com', 'ü'],
       ['ada@a.com, bob@b.com', ','],
@@ -85,7 +85,7 @@ describe('a typed e-mail address', () => {
     for (const [typed, stray] of cases) assert.equal(strayCharacter(typed), stray, typed);
   });
 
-  it('of any length is read at once', () => {
+  it('asciiAddress refuses 500,000 characters quickly', () => {
     for (const long of ['.'.repeat(500_000), '<'.repeat(500_000), `mailto:${'?'.repeat(500_000)}`])
       assert.equal(asciiAddress(`${long}x`), null);
   });

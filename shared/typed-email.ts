@@ -1,19 +1,16 @@
-// How people type and paste an e-mail address, and what of that is no part of it.
+// Strips from a typed or pasted e-mail address what does not belong to it.
 
-/** Marks that nobody sees. They come along from Teams, Word, PDFs and address books. */
+/** Invisible marks in text from Teams, Word, PDFs and address books. */
 const INVISIBLE = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202D\u2060-\u2064\u2066-\u2069\uFEFF]/g;
-/** Hidden between Latin letters; other scripts spell with them. */
 const JOINERS = /[\u200C\u200D]/g;
 const ASCII_WITH_JOINERS = /^[\x20-\x7E\u200C\u200D]*$/;
-/** `!` to `~` as a Japanese or Chinese keyboard types them, each 0xFEE0 further on. */
+/** Full-width `!` to `~` of Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
 const FULL_WIDTH = /[\uFF01-\uFF5E]/g;
-/** What is longer is no address with a name beside it. */
 const LONGEST = 1_000;
 
 /**
- * The address in what was typed or pasted: without invisible marks, `mailto:`, the name and the brackets of a mail program, and the
- * sign that follows it in a list or a sentence.
- * @returns what is left, which may still be no address
+ * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address.
+ * The result may still be invalid.
  */
 export function tidyEmail(typed: string): string {
   if (typed.length > LONGEST) return typed;
@@ -27,17 +24,16 @@ export function tidyEmail(typed: string): string {
   return text.replace(/^\s*mailto:([^?]*).*/i, '$1').replace(/^[\s<"]+|[\s>";,.\u3002]+$/g, '');
 }
 
-/** A local part without quotes (RFC 5321, section 4.1.2: Dot-string), as the inside of a character class. */
+/** Unquoted local part (RFC 5321, section 4.1.2, Dot-string), as the inside of a character class. */
 const ATEXT = "\\w!#$%&'*+/=?^`{|}~-";
-/** What a mail server takes before the `@`. */
 export const LOCAL_PART = `[${ATEXT}]+(?:\\.[${ATEXT}]+)*`;
-/** The characters of a typed domain: letters of every script, and the full stops of other scripts. */
+/** Characters of a typed domain: letters and full stops of every script. */
 export const IN_DOMAIN = '\\p{L}\\p{M}\\p{Nd}\\u200C-\\u200D.\\u3002\\uFF0E\\uFF61-';
 
 const STRAY_BEFORE_AT = new RegExp(`[^.@${ATEXT}]`, 'u');
 const STRAY_IN_DOMAIN = new RegExp(`[^${IN_DOMAIN}]`, 'u');
 
-/** The first character of a text that no e-mail address has in that place; null without one. */
+/** Returns the first character that an e-mail address cannot have there; null without one. */
 export function strayCharacter(typed: string): string | null {
   const text = tidyEmail(typed);
   const at = text.lastIndexOf('@');

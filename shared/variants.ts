@@ -1,9 +1,5 @@
-// How an address names one of several pages that are compared. Nothing here names a visitor.
+// How a URL requests one variant of the page. Nothing here identifies a visitor.
 
-/**
- * The variant that an address asks for: `variant=b` to look at it, `kept-variant=b` because this browser was given it earlier.
- * @param url or its query
- * @returns null when it asks for none
- */
+/** `variant=b` previews a variant; `kept-variant=b` requests the one that this browser was given before. */
 export const variantAskedFor = (url: string): string | null =>
   /[?&](?:kept-)?variant=([\w-]{0,40})/.exec(url)?.[1] ?? null;

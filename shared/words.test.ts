@@ -5,19 +5,19 @@ import { Interface } from '#shared/campaign-schema.ts';
 import { fill, languageAttributes, pluralForm } from '#shared/words.ts';
 
 describe('words', () => {
-  it('have their places filled in, and what is filled in is not looked at again', () => {
+  it('fill replaces each {place} once, without reading the inserted text again', () => {
     assert.equal(fill('Digit {number} of {digits}', { number: 1, digits: 6 }), 'Digit 1 of 6');
     assert.equal(fill('To {email} and {other}', { email: '{other}' }), 'To {other} and {other}');
   });
 
-  it('run in the direction of their language', () => {
+  it('languageAttributes sets the direction of the language', () => {
     for (const language of ['ar', 'he', 'fa', 'ur', 'ar-EG', 'az-Arab', 'yi', 'ckb', 'ug', 'dv'])
       assert.equal(languageAttributes(language), `lang="${language}" dir="rtl"`);
     for (const language of ['en', 'de', 'pt-BR', 'az', 'tr', 'ja', 'he-Latn'])
       assert.equal(languageAttributes(language), `lang="${language}"`);
   });
 
-  it('have the plural form that their language wants', () => {
+  it('pluralForm follows the plural rules of the language', () => {
     const german = { one: 'Noch {n} Sekunde', other: 'Noch {n} Sekunden' };
     assert.equal(pluralForm(german, 1, 'de'), german.one);
     assert.equal(pluralForm(german, 2, 'de'), german.other);
@@ -31,14 +31,14 @@ describe('words', () => {
   });
 });
 
-describe('the words of the interface', () => {
+describe('words of the interface', () => {
   const complaintsAbout = (section: 'form' | 'verification', words: Record<string, unknown>) =>
     Interface.shape[section]
       .safeParse(words)
       .error?.issues.filter(({ path }) => String(path[0]) in words)
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('keep every place that is filled in, and have no other', () => {
+  it('Interface refuses unknown places and missing places', () => {
     assert.deepEqual(complaintsAbout('form', { suggestion: 'Did you mean {adress}?' }), [
       'suggestion: there is no {adress}; use one of {address}',
       'suggestion: must contain {address}',
@@ -48,7 +48,7 @@ describe('the words of the interface', () => {
     ]);
   });
 
-  it('may count in several forms, which may do without the number; the rest keeps it', () => {
+  it('Interface accepts plural forms and requires the number only in "other"', () => {
     assert.deepEqual(
       complaintsAbout('verification', { resendIn: { one: 'In a second', other: 'In {seconds} seconds' } }),
       [],
