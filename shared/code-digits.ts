@@ -16,8 +16,7 @@ function asciiDigit(digit: string): string {
 
 /**
  * Returns six digits in a row, or two groups of three as people copy them from a mail; otherwise all digits, at most
- * six.
- * Ignores characters that only decompose into digits, such as "½" and "²".
+ * six. Ignores characters that only decompose into digits, such as "½" and "²".
  */
 export function codeDigits(text: string): string {
   const plain = text.replace(DIGITS, asciiDigit);

@@ -63,8 +63,8 @@ export const plainHeading = (heading: string): string =>
 const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
 
 /**
- * A column about permission to mail: in words, as yes, no or a date, or any value that says the person left, bounced
- * or complained.
+ * A column about permission to mail: in words, as yes, no or a date, or any value that says the person left, bounced or
+ * complained.
  */
 export type StatusKind = 'status' | 'consent' | 'left';
 

@@ -58,8 +58,8 @@ const asciiDomain = (typed: string): string | null => {
 };
 
 /**
- * The address to send mail to, tidied, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for
- * a local part beyond ASCII: few servers support SMTPUTF8 (RFC 6531).
+ * The address to send mail to, tidied, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for a
+ * local part beyond ASCII: few servers support SMTPUTF8 (RFC 6531).
  */
 export function asciiAddress(typed: string): string | null {
   const address = tidyEmail(typed);

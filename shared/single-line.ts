@@ -1,8 +1,8 @@
 // Everything a visitor types is checked here before it is stored.
 
 // Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). Lone
-// surrogates
-// by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay: names and emoji need them.
+// surrogates by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay: names and emoji need
+// them.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 export const isSingleLine = (text: string): boolean => text.search(FORBIDDEN) < 0;

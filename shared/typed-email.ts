@@ -9,8 +9,8 @@ const FULL_WIDTH = /[\uFF01-\uFF5E]/g;
 const LONGEST = 1_000;
 
 /**
- * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address.
- * The result may still be invalid.
+ * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address. The result
+ * may still be invalid.
  */
 export function tidyEmail(typed: string): string {
   if (typed.length > LONGEST) return typed;

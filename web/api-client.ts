@@ -1,4 +1,4 @@
-// The browser's side of the calls (specification, section 7), and how their failures become errors (section 8).
+// The browser's API calls (specification, section 7) and their errors (section 8).
 import {
   Article,
   API,
@@ -16,24 +16,20 @@ import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** A separate file (build/build.ts), because hardly any visitor needs it. */
+/** A separate file, because very few visitors need it. */
 const PROOF_OF_WORK_MODULE = `${SITE_PATH}/proof-of-work.js`;
 
-/**
- * How long a call may take. Generous: our server answers in a fraction of a second, or in a few when it is drowning, and a
- * phone that changes networks takes some ten seconds to reconnect. Visitors who wait longer give up.
- */
+/** A phone that changes networks takes about ten seconds to reconnect; visitors give up before half a minute. */
 const CALL_LIMIT_MS = 30_000;
 
-/** A call that was not answered in time. Whether it arrived is not known. */
+/** A call without a response in time. It may have reached the server. */
 export class TimeLimitError extends Error {}
 
-/** An answer that was not a success. Its message is the specification's: `STATUS: body`, or the status text. */
+/** A response with an error status. The message is the specification's `STATUS: body`, or the status text. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The server's sentence; empty when it sent none, null for an HTML document: a proxy or a portal, which is not our server. */
+  /** The server's sentence, possibly empty; null for an HTML document of a proxy or a captive portal. */
   readonly body: string | null;
-  /** Which error it is; null when the answer did not come from our server. */
   readonly code: string | null;
 
   constructor(response: Pick<Response, 'status' | 'statusText' | 'headers'>, body: string) {
@@ -45,28 +41,22 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a call failed with a certain error of the catalogue. */
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
-/**
- * Whether a code was refused for what it is, so that the same digits would be refused again; anything else (no answer, a
- * limit, an error) says nothing about it. An answer without one of our error codes is judged by its status.
- */
+/** Whether the code itself was refused, so that the same digits would be refused again. */
 export const isDeadCode = (error: unknown): boolean =>
   failedWith(error, 'wrong-code') ||
   failedWith(error, 'invalid-input') ||
-  // Its codes have ended with the challenge (server/visitors/leads/verify-code.ts).
+  // The challenge has ended, and its codes with it.
   failedWith(error, 'too-many-tries') ||
   failedWith(error, 'too-many-tries-without-cookies') ||
   (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
 
-/** Whether an answer is HTML, which no answer of our API is: a proxy's error page, a portal's welcome. */
 const isDocument = ({ headers }: Pick<Response, 'headers'>, body: string): boolean =>
   /^<(!doctype|html|head|body|!--|\?xml)/i.test(body) ||
   (body.startsWith('<') && (headers.get('content-type') ?? '').includes('html'));
 
-/** Gives up on what takes longer than a call may. The signal is for ending what can be ended. */
 function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   let timer: ReturnType<typeof setTimeout>;
@@ -79,7 +69,6 @@ function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return Promise.race([work(limit.signal), timeIsUp]).finally(() => clearTimeout(timer));
 }
 
-/** A success, its body read to the end. */
 type Answer = { readonly status: number; readonly text: string };
 
 const call = (url: string, init: RequestInit = {}): Promise<Answer> =>
@@ -98,10 +87,10 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
   });
 
 /**
- * Asks for a code. Where the server wants a proof of work first, it is done, and the visitor notices a second or two.
- * @param consentVersion the wording that stood beside the box when it was ticked; empty when none was stated
- * @param more what else the body says: what a robot wrote into the hidden field; which of several pages this is
- * @returns what the server said, or null when a success had no readable body
+ * Asks for a code. Solves a proof of work if the server demands one, which takes a second or two.
+ * @param consentVersion version of the wording shown next to the checkbox; empty if unknown
+ * @param more further fields: the hidden field of robots, the variant
+ * @returns null if the body of a successful response is unreadable
  */
 export async function requestCode(
   lead: Lead,
@@ -127,10 +116,9 @@ function readJson(text: string): unknown {
   }
 }
 
-/** @param refusal shown to the visitor when the proof cannot be made: an old browser, a lost connection */
+/** Rethrows the refusal if the browser or the connection cannot do it. */
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
-    // The address is not the bundler's to resolve.
     const module = await withinLimit(
       () => import(/* @vite-ignore */ PROOF_OF_WORK_MODULE) as Promise<ProofOfWorkModule>,
     );
@@ -141,8 +129,8 @@ async function earnProof(refusal: ApiError): Promise<string> {
 }
 
 /**
- * Enters a code. Resolves when it was right; the session cookie is set by then.
- * @returns what it opens, where that came along; it can be fetched otherwise
+ * Resolves once the session cookie is set, with the article if the response contained it. Throws if the code was
+ * refused.
  */
 export async function verifyCode(verification: Verification): Promise<Article | null> {
   const { text } = await post(API.verify, verification, { prefer: WITH_ARTICLE });
@@ -151,8 +139,8 @@ export async function verifyCode(verification: Verification): Promise<Article | 
 }
 
 /**
- * The code this browser is waiting for; null when there is none. Throws when the server could not be asked.
- * @param id of the challenge; empty for the browser's newest, where the page does not know which
+ * Returns null if this browser waits for no code.
+ * @param id of the challenge; empty for the browser's newest
  */
 export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | null> {
   const query = id === '' ? '' : `?id=${encodeURIComponent(id)}`;
@@ -160,29 +148,24 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-/** The state of the newest mail of a challenge of this browser; null when there is none, or the server cannot say. */
+/** Null without a mail, or if the server cannot be reached. */
 export async function fetchMailFate(id: string): Promise<MailFate | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;
   } catch {
-    // Not shown to the visitor; the code screen asks again later.
     return null;
   }
 }
 
-/** The generic fetcher (specification, section 7): the key's parts joined by "/". Throws on 401 like on any failure. */
+/** The specification's fetcher (section 7): joins the key's parts with "/", throws on 401 as on any error. */
 export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {
   return JSON.parse((await call(queryKey.join('/'))).text);
 }
 
-/** Asks whether the guide can be downloaded. Throws when not: a session that is over, or a server that does not answer. */
 export const isGuideFileThere = (): Promise<unknown> => call(API.guideFile, { method: 'HEAD' });
 
-/** The key under which the article is fetched and kept. */
 export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
 
-/** Reports that a person reads the article. */
 export const noteReading = (): void => void call(API.article, { method: 'HEAD' }).catch(() => {});
 
-/** Reads the article out of an answer. */
 export const parseArticle = (answer: unknown): Article => Article.parse(answer);

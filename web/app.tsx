@@ -1,4 +1,3 @@
-// The whole page: what every screen shares, and the one decision a router would make.
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
@@ -15,17 +14,14 @@ export type AppProps = {
   readonly queryClient: QueryClient;
   readonly toasts: ToastStore;
   readonly initial: StageState;
-  /** The prerendered parts that never change; empty while prerendering. */
   readonly staticMarkup?: StaticMarkup | undefined;
-  /** The path of the address: that of the page, or of anything else, which is the 404 page. */
+  /** Any path but the page's own shows the 404 page. */
   readonly path: string;
-  /** Called once the page responds to its visitor. */
   readonly onReady?: () => void;
 };
 
 const NO_MARKUP: StaticMarkup = {};
 
-/** The page. */
 export function App({ queryClient, toasts, initial, staticMarkup, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
@@ -44,8 +40,8 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
 }
 
 /**
- * Renders only in a browser, after the first paint: the notification region styles itself with an attribute, which
- * the Content-Security-Policy forbids in prerendered HTML.
+ * Renders its children only in a browser: the toast region sets a style attribute, which the Content-Security-Policy
+ * forbids in prerendered HTML.
  */
 function InBrowser({ children }: { readonly children: ReactNode }) {
   const inBrowser = useSyncExternalStore(

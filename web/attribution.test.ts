@@ -1,4 +1,3 @@
-// Where a visit came from, as the page tells it and the server reads it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -17,11 +16,10 @@ function tab() {
 const page =
   (search: string, referrer = '') =>
   () => ({ search, referrer, host: 'guide.example.com' });
-/** What the server makes of what the page tells. */
 const sent = (headers: Record<string, string>) =>
   attributionOf({ visit: headers[VISIT_HEADER], referer: undefined });
 
-it('both touches of a visit are sent: how it began, and how it came to the form', () => {
+it('visitHeader sends the first and the last touch of a visit', () => {
   const storage = tab();
   const ad = page(
     '?utm_source=newsletter&gclid=a%20b&sessionid=secret',
@@ -42,7 +40,7 @@ it('both touches of a visit are sent: how it began, and how it came to the form'
   });
 });
 
-it('nothing is sent where nothing is known, and a browser without storage sends the last touch', () => {
+it('visitHeader is empty without a known source, and sends the last touch without storage', () => {
   const own = page('?from=x', 'https://guide.example.com/imprint');
   const blocked = () => {
     throw new Error('SecurityError');
@@ -52,7 +50,7 @@ it('nothing is sent where nothing is known, and a browser without storage sends 
   assert.deepEqual(sent(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
 });
 
-it('a source is kept without what turns it round, and not at all where nobody can see it', () => {
+it('attributionOf strips direction marks from a source and drops an invisible one', () => {
   const last = (source: string) => ({
     visit: `${new URLSearchParams({ last: `${new URLSearchParams({ utm_source: source })}` })}`,
     referer: undefined,
@@ -61,7 +59,7 @@ it('a source is kept without what turns it round, and not at all where nobody ca
   assert.deepEqual(attributionOf(last('\u200B\u3164')), {});
 });
 
-it('the server keeps what it knows, as long as it may be, whatever is sent', () => {
+it('attributionOf keeps only known parameters at limited length', () => {
   const visit = (last: Record<string, string>) =>
     new URLSearchParams({ last: `${new URLSearchParams(last)}` });
   const kept = attributionOf({
@@ -78,7 +76,7 @@ it('the server keeps what it knows, as long as it may be, whatever is sent', () 
   );
 });
 
-it('a visitor is never refused for where they came from: what would be too long for a header is left out', () => {
+it('visitHeader leaves out a touch that is too long for a header', () => {
   const storage = tab();
   const long = page(`?${new URLSearchParams({ utm_term: '漢'.repeat(200), utm_content: '字'.repeat(200) })}`);
   noteFirstTouch(storage, long);

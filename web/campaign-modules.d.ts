@@ -1,15 +1,14 @@
-// The operator's words, as the build hands them to the page (build/vite-campaign.ts). Each entry is an export, so that the
-// bundler leaves out the entries that a file does not use.
+// The campaign's words, as the build passes them to the page (build/vite-campaign.ts). Each entry is an export, so that
+// the bundler drops unused ones.
 
 declare module '#campaign/site.yaml' {
   const site: Omit<import('#shared/campaign-schema.ts').Site, 'logo'> & {
-    /** What the language calls itself. */
+    /** In the language itself. */
     readonly languageName: string;
-    /** The logo, as high as the mark it replaces; sizes in CSS pixels. */
+    /** CSS pixels, at the height of the default logo. */
     readonly logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
-    /** Which of the pages that are compared this one is; undefined in a campaign without variants. */
+    /** Undefined in a campaign without variants. */
     readonly variant: string | undefined;
-    /** The names of all of them, with commas. */
     readonly variants: string | undefined;
   };
   export = site;
@@ -18,7 +17,7 @@ declare module '#campaign/site.yaml' {
 declare module '#campaign/landing.yaml' {
   type Landing = import('#shared/campaign-schema.ts').Landing;
   type StaticSection = import('#web/landing/sections.tsx').StaticSection;
-  /** A logo in the size at which it is shown, in CSS pixels. */
+  /** CSS pixels. */
   type Logo = { readonly src: string; readonly width: number; readonly height: number };
   type With<Item, More> = Omit<Item, keyof More> & More;
   type Benefits = NonNullable<Landing['benefits']>;
@@ -32,7 +31,7 @@ declare module '#campaign/landing.yaml' {
         | With<
             Benefits,
             {
-              /** `drawing`: the lines of an icon that the page does not draw itself. */
+              /** `drawing`: SVG paths of an icon from the campaign's set. */
               readonly cards: readonly (Benefits['cards'][number] & {
                 readonly drawing: string | undefined;
               })[];
@@ -53,14 +52,10 @@ declare module '#campaign/landing.yaml' {
       readonly testimonials: With<Testimonials, { readonly cards: readonly Testimonial[] }> | undefined;
     }
   > & {
-    /** The sections before the film's own, in their order; without a film, all of them. */
     readonly sectionsBefore: readonly StaticSection[];
     readonly sectionsAfter: readonly StaticSection[];
-    /** Whether the film stands under the points of `howItWorks`. */
     readonly filmHasPoints: boolean;
-    /** The first of the testimonials. */
     readonly testimonial: Testimonial | undefined;
-    /** Titles for the guide's list of contents. */
     readonly chapters: readonly string[];
   };
   export = landing;
@@ -73,7 +68,9 @@ declare module '#campaign/interface.yaml' {
 
 declare module '#campaign/form.yaml' {
   const form: import('#shared/campaign-schema.ts').OwnForm & {
-    /** Whether there are any fields. A constant while the page is built, so that a page without them has nothing of them. */
+    /**
+     * Whether there are custom questions. A constant at build time, so that pages without any do not carry their code.
+     */
     readonly asksMore: boolean;
   };
   export = form;
@@ -81,7 +78,7 @@ declare module '#campaign/form.yaml' {
 
 declare module '#campaign/consent.yaml' {
   const consent: import('#shared/campaign-schema.ts').Consent & {
-    /** Made from the text (server/campaign/campaign.ts); the receipt of a consent names it. */
+    /** A hash of the text (server/campaign/campaign.ts); consent receipts name it. */
     readonly version: string;
   };
   export = consent;

@@ -20,7 +20,7 @@ const page = (language: string) =>
     hasPicture: false,
   });
 
-it('asks Cloudflare to leave the script and the e-mail addresses as they are', () => {
+it('renderDocument asks Cloudflare not to change the script and the e-mail addresses', () => {
   assert.match(page('en'), /<script data-cfasync="false" [^>]*>boot\(\)<\/script>/);
   assert.match(page('en'), /<!--email_off--><div id="root">.*ada@example\.com.*<\/div><!--\/email_off-->/);
 });

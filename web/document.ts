@@ -1,5 +1,5 @@
-// The HTML around the prerendered markup. Runs at build time only. PUBLIC_URL is filled in when the server
-// starts, because one build may be served under any name; its path is in what is built.
+// Renders the HTML around the prerendered markup, at build time. PUBLIC_URL is filled in when the server starts; only
+// its path is known to the build.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
 import { PAPER } from '#shared/paper-colours.ts';
 import { fill, languageAttributes } from '#shared/words.ts';
@@ -10,28 +10,22 @@ const ORIGIN = '__PUBLIC_URL__';
 export type DocumentParts = {
   readonly site: Site;
   readonly words: Pick<Interface, 'notFound' | 'loadFailure'>;
-  /** What is prerendered inside #root. */
   readonly markup: string;
   readonly css: string;
   readonly bootScript: string;
-  /** Where the boot script finds the application. */
   readonly appUrl: string;
-  /** Its second file. */
   readonly secondFileUrl: string;
-  /** The file that reports to the operator's visit counter; null without one. */
   readonly counterUrl: string | null;
-  /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
+  /** Inline SVG, which saves a request. */
   readonly icon: string;
   readonly page: 'home' | '404';
-  /** Which of the pages that are compared it is; null where none are. */
   readonly variant: string | null;
-  /** Whether there is a picture for link previews. */
   readonly hasPicture: boolean;
 };
 
 /**
- * The whole page. Cloudflare is asked to leave two things alone: the script, which it would run only once all pictures have come
- * (Rocket Loader), and e-mail addresses, which the application would keep in their hidden form.
+ * Two marks keep Cloudflare from delaying the script until all pictures have loaded (Rocket Loader) and from
+ * obfuscating e-mail addresses, which hydration would keep.
  */
 export function renderDocument(parts: DocumentParts): string {
   const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl } = parts;
@@ -92,7 +86,7 @@ function homeMeta(site: Site, hasPicture: boolean): string {
   return [
     `<link rel="canonical" href="${ORIGIN}/">`,
     ...properties.map(([kind, name, content]) => `<meta ${kind}="${name}" content="${escape(content)}">`),
-    // "<" is escaped so that no text can close the element.
+    // Escapes "<" so that no text can close the element.
     `<script type="application/ld+json">${JSON.stringify(structured).replaceAll('<', '\\u003c')}</script>`,
   ].join('\n');
 }
@@ -101,10 +95,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
-/**
- * What robots may ask for. The page itself is open to them in any case: those that may not read it would never see that it is not to
- * be listed, and would list its bare address where other pages link to it.
- */
+/** A page with `noindex` stays open to robots: they must read it to see that they should not list it. */
 export const robotsTxt = ({ noindex }: Pick<Site, 'noindex'>): string =>
   `User-agent: *\nDisallow: /api/\n${noindex ? '' : `\nSitemap: ${ORIGIN}/sitemap.xml\n`}`;
 
@@ -114,7 +105,7 @@ export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
 </urlset>
 `;
 
-/** The web app manifest (W3C). @param path of PUBLIC_URL */
+/** The web app manifest (W3C). Takes the path of PUBLIC_URL. */
 export function renderManifest(site: Site, path: string): string {
   return `${JSON.stringify({
     name: site.title,

@@ -1,5 +1,4 @@
-// Reports to our server that the form was opened, or how far the article was read: the step and where the visit came from, without
-// cookies, once in the life of a page. Nothing waits for the answer, and a failure is ignored.
+// Reports each step once per page, without cookies, and ignores errors.
 import { variant } from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
@@ -10,7 +9,6 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 const reported = new Set<ReportedStep>();
 
-/** Reports a step, unless it was reported before or the visitor asked not to be counted. */
 export function reportStep(step: ReportedStep): void {
   if (reported.has(step) || asksNotToBeCounted()) return;
   if (variant && isPreview()) return;
@@ -18,7 +16,7 @@ export function reportStep(step: ReportedStep): void {
   fetch(SITE_PATH + API.funnel, {
     method: 'POST',
     credentials: 'omit',
-    // A reader who reached the end may close the page at once.
+    // A reader may close the page right after the end.
     keepalive: true,
     headers: { 'content-type': 'application/json', ...visitHeader() },
     body: JSON.stringify(variant ? { step, ...ownVariant() } : { step }),

@@ -1,4 +1,3 @@
-// The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 
@@ -16,7 +15,6 @@ import { LaterStage } from '#web/later-stages/later-stage.tsx';
 import { challengeOf, OPEN_ARTICLE, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
-/** The title of each stage, in the browser's tab and history. */
 const TITLES = {
   landing: site.pageTitle,
   form: form.pageTitle,
@@ -29,13 +27,11 @@ const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | 
   challenge: challengeOf(answer, consentVersion, timeNow()),
 });
 
-/** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
   useEffect(() => {
     document.title = fill(TITLES[state.stage], { title: site.title });
   }, [state.stage]);
-  // The draft outlives the form, so that Back and Forward lose nothing.
   const draft = useDraft();
   const queryClient = useQueryClient();
   const correctsAddress = useRef(false);

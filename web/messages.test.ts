@@ -14,13 +14,13 @@ const FALLBACK = { title: WORDS.title, description: WORDS.description, variant: 
 const apiError = (status: number, body: string, statusText: string, headers = {}) =>
   new ApiError(new Response(null, { status, statusText, headers }), body);
 
-describe('a failed call', () => {
-  it('has the message of the specification: status, colon, space, body, or the status text without one', () => {
+describe('failed calls', () => {
+  it('ApiError has the message "STATUS: body", or the status text without a body', () => {
     assert.equal(apiError(429, 'Too many.', 'Too Many Requests').message, '429: Too many.');
     assert.equal(apiError(500, '', 'Internal Server Error').message, '500: Internal Server Error');
   });
 
-  it("is shown with the server's sentence, its status in front", () => {
+  it("failureToast shows the server's sentence with its status", () => {
     const { title, prefix, description, variant } = failureToast(WORDS, apiError(400, 'Bad name.', ''));
     assert.deepEqual(
       { title, text: `${prefix}${description}`, variant },
@@ -28,13 +28,13 @@ describe('a failed call', () => {
     );
   });
 
-  it('is shown with the page’s sentence when the server sent none or did not answer', () => {
+  it('failureToast shows the page’s sentence without a body or a response', () => {
     for (const error of [apiError(500, '', 'Internal Server Error'), new TypeError('Failed to fetch')]) {
       assert.deepEqual(failureToast(WORDS, error), FALLBACK);
     }
   });
 
-  it('has an HTML document in its message, and the page’s sentence in the toast; any other body is shown', () => {
+  it('failureToast replaces an HTML document with the page’s sentence and shows any other body', () => {
     const html = { 'content-type': 'text/html; charset=utf-8' };
     const documents: readonly (readonly [body: string, headers?: object])[] = [
       ['<html><body><h1>502 Bad Gateway</h1></body></html>'],
@@ -52,11 +52,11 @@ describe('a failed call', () => {
       assert.equal(failureToast(WORDS, apiError(502, body, '', headers)).description, body);
   });
 
-  it('is shown with another sentence when no answer came in time', () => {
+  it('failureToast shows a separate sentence after a timeout', () => {
     assert.equal(failureToast(WORDS, new TimeLimitError()).description, 'No answer came in time.');
   });
 
-  it('is a dead code only when the digits are to blame', () => {
+  it('isDeadCode is true only if the digits were refused', () => {
     const coded = (status: number, code: string) => apiError(status, 'No.', '', { 'x-error-code': code });
     for (const error of [
       coded(400, 'wrong-code'),

@@ -1,12 +1,8 @@
-// The one translation from a failure to what is said about it (specification, section 8).
 import type { Interface } from '#shared/campaign-schema.ts';
 import { ApiError, TimeLimitError } from '#web/api-client.ts';
 import type { ToastContent } from '#web/ui/toast-state.ts';
 
-/**
- * The toast for a failed call: the server's message if it sent one, else the words'. A document is no message.
- * @param words of `toasts` in campaign/interface.yaml, for the call that failed
- */
+/** The toast for an error (specification, section 8): the server's sentence, or the given words without one. */
 export function failureToast(
   { title, description, timedOut }: Interface['toasts']['submissionFailed'],
   error: unknown,

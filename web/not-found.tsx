@@ -1,4 +1,3 @@
-// The 404 page: any path but "/".
 import { notFound } from '#campaign/interface.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
@@ -8,7 +7,7 @@ import button from '#web/ui/button.module.css';
 import { Envelope } from '#web/ui/envelope.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** Served with status 404, so search engines forget the address. */
+/** Served with status 404, so that search engines drop the URL. */
 export function NotFound() {
   return (
     <div className={styles.page}>

@@ -1,10 +1,9 @@
-// How calls behave (specification, section 7): no retries, no refetching, data never stale. Offline they fail at once: the
-// library's own mode keeps them, and sends them when the visitor is long elsewhere.
+// No retries, no refetching, no stale data (specification, section 7). Offline calls fail at once: by default the
+// library would send them later, when the visitor has left.
 import { QueryClient } from '@tanstack/react-query';
 
 import { fetchByKey } from '#web/api-client.ts';
 
-/** A client with the specification's options. */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {

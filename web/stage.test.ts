@@ -40,8 +40,8 @@ const WAITING = { lead: LEAD, challenge: CHALLENGE };
 const REQUESTED: StageEvent = { type: 'code requested', waiting: WAITING };
 const VERIFIED: StageEvent = { type: 'code verified' };
 
-describe('the stage', () => {
-  it('goes from landing to form, verification, content and back, and Back clears the lead', () => {
+describe('stage', () => {
+  it('stageReducer goes from landing to form, verification, content and back, and Back clears the lead', () => {
     assert.equal(after().stage, 'landing');
     assert.equal(after(PRESSED).stage, 'form');
     assert.deepEqual(after(PRESSED, REQUESTED), { stage: 'verification', waiting: WAITING });
@@ -49,14 +49,14 @@ describe('the stage', () => {
     assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, { type: 'article left' }), INITIAL_STATE);
   });
 
-  it('stays in verification when the code is sent again', () => {
+  it('stageReducer stays in verification after a resend', () => {
     const challenge = { ...CHALLENGE, reference: 'NEW' };
     const state = after(PRESSED, REQUESTED, { type: 'code requested', waiting: { lead: LEAD, challenge } });
     assert.equal(state.stage, 'verification');
     assert.equal(state.waiting?.challenge.reference, 'NEW');
   });
 
-  it('knows the newest code after a resend whose answer comes late, and does not bring the visitor back', () => {
+  it('stageReducer takes the code of a late resend response without changing the stage', () => {
     const again = {
       type: 'code sent again',
       waiting: { lead: LEAD, challenge: { ...CHALLENGE, reference: 'NEW' } },
@@ -72,7 +72,7 @@ describe('the stage', () => {
     assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, again), after(PRESSED, REQUESTED, VERIFIED));
   });
 
-  it('is asked for from the server where only the challenge is known, and the form where there is none', () => {
+  it('stageReducer restores a challenge by ID, and shows the form without one', () => {
     const moved = stageReducer(INITIAL_STATE, {
       type: 'history moved',
       stage: 'verification',
@@ -86,13 +86,13 @@ describe('the stage', () => {
     assert.deepEqual(restored(restoredState(entered, 'c', 0)), OPEN_ARTICLE);
   });
 
-  it('keeps the lead for correcting the address', () => {
+  it('stageReducer keeps the lead while the address is corrected', () => {
     const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' });
     assert.equal(state.stage, 'form');
     assert.deepEqual(state.waiting?.lead, LEAD);
   });
 
-  it('follows the browser back and forward, and never to a code screen without a code', () => {
+  it('stageReducer follows Back and Forward, but never to a code screen without a code', () => {
     const back = stageReducer(after(PRESSED, REQUESTED), { type: 'history moved', stage: 'form' });
     assert.equal(back.stage, 'form');
     assert.equal(stageReducer(back, { type: 'history moved', stage: 'verification' }).stage, 'verification');
@@ -102,8 +102,8 @@ describe('the stage', () => {
   });
 });
 
-describe('a challenge', () => {
-  it('counts 60 seconds down, longer only where the server waits longer', () => {
+describe('challenge', () => {
+  it('challengeOf counts 60 seconds down, or longer if the server waits longer', () => {
     const at = (resendSeconds: number) =>
       challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 'abc', 1000).resendAt;
     assert.equal(at(60), 61_000);
@@ -119,7 +119,7 @@ describe('a challenge', () => {
     });
   });
 
-  it('goes on after a reload where it was, however long the server waits', () => {
+  it('restoredState continues the countdown after a reload', () => {
     const ASKED = 1_000;
     for (const resendSeconds of [0, 30, 60, 120]) {
       const answer = { challengeId: 'c', reference: 'QFX', resendSeconds, sender: 'guide@example.com' };
@@ -131,7 +131,6 @@ describe('a challenge', () => {
           askedSecondsAgo,
         };
         const reloaded = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
-        // Once the time has come, it does not matter since when.
         const now = ASKED + askedSecondsAgo * 1000;
         const restored = reloaded.waiting?.challenge;
         assert.deepEqual(

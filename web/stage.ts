@@ -1,67 +1,60 @@
-// Which screen the page shows, and what it remembers for it. A plain reducer: what the browser's history has to do
-// with it is in use-stage.ts.
+// The stage reducer. use-stage.ts connects it to the browser's history.
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
-/** Specification, section 2: the page holds one of these. */
+/** Specification, section 2. */
 export type Stage = 'landing' | 'form' | 'verification' | 'content';
 
-/** The code a visitor is waiting for. */
 export type Challenge = {
   readonly id: string;
-  /** Null when the server's answer named none. */
+  /** Null if the response was unreadable. */
   readonly reference: string | null;
-  /** When another code may be asked for; milliseconds since 1970. */
+  /** When another code may be requested; milliseconds since 1970. */
   readonly resendAt: number;
-  /** When this code was asked for; milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly askedAt: number;
-  /** The wording that stood beside the box when it was ticked, for a resend; empty when none was stated. */
+  /** The wording shown next to the checkbox, for a resend; empty if unknown. */
   readonly consentVersion: string;
-  /** The address the mail comes from; empty when the server did not say. */
+  /** The sender of the mail; empty if unknown. */
   readonly sender: string;
 };
 
-/** What a code screen waits for: the form that was sent, and the challenge that answers it. */
 export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 
-/** A code screen waits for a code; on other stages there may be one to come back to. */
+/** Other stages may keep a code screen to return to. */
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
-  /** After a reload: the server has to be asked which code it waits for. */
+  /** After a reload: the server must be asked about the challenge. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | {
       readonly stage: Exclude<Stage, 'verification'>;
       readonly waiting: Waiting | null;
-      /** On the content stage: the code was right a moment ago. If the article is locked all the same, the browser refused the cookie. */
+      /** True right after the code: if the article is locked nevertheless, the browser refused the cookie. */
       readonly justVerified?: boolean;
     };
 
 export type StageEvent =
   | { readonly type: 'call to action pressed' }
-  /** The server took the form. */
   | { readonly type: 'code requested'; readonly waiting: Waiting }
-  /** A resend was answered; the visitor may have left the code screen since. */
+  /** The visitor may have left the code screen in the meantime. */
   | { readonly type: 'code sent again'; readonly waiting: Waiting }
-  /** The server answered what a reloaded code screen waits for, or that it waits for nothing. */
   | { readonly type: 'restored'; readonly state: StageState }
   | { readonly type: 'address to be corrected' }
   | { readonly type: 'code verified' }
   | { readonly type: 'article left' }
-  /** The browser's Back or Forward. */
   | { readonly type: 'history moved'; readonly stage: Stage; readonly challengeId?: string | null };
 
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
-/** The article, for a browser that has a session. */
 export const OPEN_ARTICLE = { stage: 'content', waiting: null } as const satisfies StageState;
 
-/** A code screen of which only the challenge is known; without one, the visitor starts from the form. */
+/** Without a challenge, the visitor starts at the form. */
 const forgottenState = (challengeId: string | null | undefined): StageState =>
   typeof challengeId === 'string'
     ? { stage: 'verification', waiting: null, challengeId }
     : { stage: 'form', waiting: null };
 
-/** The next state (specification, section 4). */
+/** Specification, section 4. */
 export function stageReducer(state: StageState, event: StageEvent): StageState {
   switch (event.type) {
     case 'call to action pressed':
@@ -86,18 +79,14 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
 }
 
 /**
- * When another code may be asked for: after the specification's countdown, or the server's where an operator set a longer
- * one. One rule for a fresh answer and for a reload, so that a reload goes on where it was.
- * @param askedAt when the code was asked for; this and the rest in milliseconds since 1970
- * @param serverSaysAt when the server will send another one; 0 when it did not say
+ * When another code may be requested: after the specification's countdown or the server's, whichever is later. Takes
+ * and returns milliseconds since 1970; `serverSaysAt` is 0 if unknown.
  */
 export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
   Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
 
 /**
- * The challenge the server's answer describes.
- * @param answer null when the answer was a success without a readable body
- * @param consentVersion of the form that was sent
+ * @param answer null if the body of a successful response was unreadable
  * @param now milliseconds since 1970
  */
 export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {
@@ -111,10 +100,6 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
   };
 }
 
-/**
- * The state of a code screen that was reloaded: its countdown goes on where it was, or its code was entered and the article opens.
- * Null: there is nothing to wait for.
- */
 export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
   if (open === null) return forgottenState(null);
   if (open.verified) return OPEN_ARTICLE;

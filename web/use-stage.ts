@@ -1,5 +1,4 @@
-// Ties the stage to the browser's history: each stage is an entry at the same address, so Back and
-// Forward move between stages and a reload comes back to the one that was shown.
+// Connects the stage to the browser's history: each stage is an entry with the same URL.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
 import { keepEntry } from '#web/kept-entry.ts';
@@ -10,7 +9,6 @@ const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content']
 
 type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
 
-/** The state in an entry of the browser's history; the landing page where the entry is not ours. */
 function readEntry(state: unknown): HistoryEntry {
   if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
     const challengeId =
@@ -28,17 +26,17 @@ const entryOf = (state: StageState): HistoryEntry => ({
 });
 
 /**
- * The state a page starts with: the landing page, or after a reload the stage that was shown. A code screen is
- * restored from the server (verification/restoring.tsx); nothing is sent again.
+ * The landing page, or after a reload the previous stage. The server restores code screens
+ * (verification/restoring.tsx).
  */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
-  // From here on every entry that is a stage of ours says so; one that does not is a link within the page.
+  // Entries without a stage are now links within the page.
   history.replaceState({ ...(history.state as object | null), ...entry }, '');
   return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
 
-/** From the landing page to the form, before anything is shown: for a press that was made before there was an application. */
+/** For a press before the application had loaded. */
 export function formStageState(): StageState {
   const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
   history.pushState(entryOf(next), '');
@@ -48,22 +46,20 @@ export function formStageState(): StageState {
 export type StageControl = {
   readonly state: StageState;
   readonly send: (event: StageEvent) => void;
-  /** Whether another stage was shown before this one. */
   readonly hasMoved: () => boolean;
 };
 
-/** The stage and how to change it. */
 export function useStage(initial: StageState): StageControl {
   const [state, dispatch] = useReducer(stageReducer, initial);
   const moved = useRef(false);
-  // Answers come at their own time: what they change is the state of then, not the one they were asked in.
+  // Responses change the current state, not the one at the time of the request.
   const latest = useRef(state);
   useEffect(() => {
     latest.current = state;
     keepEntry(state.stage === 'verification' || state.stage === 'content' ? entryOf(state) : null);
   }, [state]);
 
-  // The state that a fade will show once it begins. Later changes start from it, or the fade would undo them.
+  // The event of a fade that has not begun. Later events start from its result, or the fade would undo them.
   const unshown = useRef<StageEvent | null>(null);
   const catchUp = () => {
     const event = unshown.current;
@@ -74,7 +70,7 @@ export function useStage(initial: StageState): StageControl {
   const onPopState = useEffectEvent((event: PopStateEvent) => {
     catchUp();
     if (event.state === null) {
-      // A link such as "#" was followed: the same stage, one entry further.
+      // A link such as "#" adds an entry within the same stage.
       history.replaceState(entryOf(latest.current), '');
       return;
     }
@@ -90,15 +86,15 @@ export function useStage(initial: StageState): StageControl {
     catchUp();
     const current = latest.current;
     const next = stageReducer(current, event);
-    // A used code screen is not worth coming back to, so the article takes its place.
+    // Nobody needs to return to a used code screen, so the article replaces it.
     const inPlace =
       next.stage === current.stage || event.type === 'code verified' || event.type === 'restored';
     if (inPlace) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
     else history.pushState(entryOf(next), '');
     moved.current = true;
-    // Before it is shown, which a fade puts off: a second press means what the first one leads to.
+    // Before the fade, so that a second press sees the new stage.
     latest.current = next;
-    // The visitor has waited for the article: a fade would prolong the wait.
+    // A fade would prolong the wait for the article.
     if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else {
       unshown.current = event;

@@ -7,7 +7,7 @@ import { visibleWords } from '#testing/visible-words.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
-/** What looks like words and is none for a visitor, and why. */
+/** Strings that look like words, and the reason why they are not shown to visitors. */
 const NO_WORDS: Readonly<Record<string, string>> = {
   Newsreader: 'the name of a font, in web/boot.ts',
   'Hanken Grotesk': 'the name of a font, in web/boot.ts',
@@ -17,21 +17,20 @@ const NO_WORDS: Readonly<Record<string, string>> = {
   'Sitemap: {}/sitemap.xml': 'robots.txt, in web/document.ts',
 };
 
-describe('the words of the page', () => {
-  it('stand in campaign/, and none in the code', () => {
+describe('words of the page', () => {
+  it('web/ and shared/ contain no words for visitors', () => {
     const files = globSync(['web/**/*.{ts,tsx}', 'shared/*.ts'], {
       cwd: PROJECT_FOLDER,
       exclude: [
         '**/*.test.ts',
         '**/*.d.ts',
-        // These speak to the operator.
+        // Shown to the operator.
         'shared/campaign-schema.ts',
         'shared/colours.ts',
         'shared/import-headings.ts',
         'shared/links.ts',
-        // The steps as a visit counter lists them for the operator.
+        // Shown to the operator by a visit counter.
         'web/analytics/counters.ts',
-        // Names of companies, and domains.
         'web/verification/mail-providers.ts',
       ],
     });
@@ -46,7 +45,7 @@ describe('the words of the page', () => {
 
   const foundIn = (code: string) => visibleWords('part.tsx', code).map(({ text }) => text);
 
-  it('are found wherever they could come back', () => {
+  it('the check finds words wherever they could appear', () => {
     const cases: readonly (readonly [code: string, ...words: string[]])[] = [
       ['const a = <p>Hello</p>;', 'Hello'],
       ["const a = <p>{locked ? 'Ended' : open && `again ${n}`}</p>;", 'Ended', 'again {}'],
@@ -63,7 +62,7 @@ describe('the words of the page', () => {
     for (const [code, ...words] of cases) assert.deepEqual(foundIn(code), words, code);
   });
 
-  it('are not taken for words when they are names, types, styles, addresses or errors of ours', () => {
+  it('the check ignores names, types, styles, URLs and our own errors', () => {
     const cases = [
       "import a from 'some where';",
       "type A = 'code requested';",

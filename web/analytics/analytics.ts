@@ -1,6 +1,5 @@
-// Reports to the operator's visit counter (`analytics` in site.yaml) that the page was seen, and which steps were taken. A separate file,
-// which the boot script fetches when the page and its fonts are there, and only where a campaign has a counter. Whatever goes wrong
-// here is the counter's loss: the page neither waits nor notices.
+// Reports steps to the operator's visit counter (`analytics` in site.yaml). A separate file, fetched after the fonts,
+// so that a broken counter cannot affect the page.
 import { analytics, variant } from '#campaign/site.yaml';
 import { readTouch } from '#shared/attribution.ts';
 import type { CountedStep } from '#shared/funnel.ts';
@@ -9,8 +8,8 @@ import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 /**
- * The address of the page for the counter: without a name or an address that the link in a newsletter may have brought along.
- * Click identifiers stay here; they name one person's click.
+ * The page's URL for the counter, without e-mail addresses that a newsletter may have put in it and without click
+ * identifiers, which identify one person's click.
  */
 function ownAddress(): string {
   const { origin, pathname, search } = location;
@@ -19,7 +18,6 @@ function ownAddress(): string {
   return origin + pathname + (campaign && `?${campaign}`);
 }
 
-/** The site that linked here, without the page; empty when the browser does not say. */
 function referringSite(): string {
   if (document.referrer === '') return '';
   const { host, origin } = new URL(document.referrer);
@@ -41,7 +39,7 @@ function start(): void {
     try {
       counter.report(step);
     } catch {
-      // A counter that another script broke, or that is not what it was said to be.
+      // The script is broken or is not the counter.
     }
   };
   script.addEventListener('load', () => {

@@ -1,15 +1,12 @@
-// How each visit counter is set up so that it keeps nothing on the visitor's device, and how it receives a step. Each receives the page's
-// address and nothing that a visitor typed.
+// Settings that stop each visit counter from storing anything on the device. A counter receives the page's URL and the
+// step.
 import type { Analytics } from '#shared/campaign-schema.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 
-/** What every counter receives about a visit. */
 type Visit = { readonly address: string; readonly referrer: string };
 
 type Counter = {
-  /** Of the element that loads its script. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Called once its script has run. May throw. */
   readonly report: (step: CountedStep) => void;
 };
 
@@ -18,14 +15,13 @@ type Counters = {
   readonly [Name in Tool]: (words: Extract<Analytics, { tool: Name }>, visit: Visit) => Counter;
 };
 
-/** The events' names, in the words of `desk report` (desk/report/sentences.ts). The first step is each counter's own page view. */
+/** Event names, as in `desk report` (desk/report/sentences.ts). `seen` is each counter's own page view. */
 const EVENTS: Readonly<Record<Exclude<CountedStep, 'seen'>, string>> = {
   opened: 'Form opened',
   asked: 'Asked for a code',
   entered: 'Entered it',
 };
 
-/** What the scripts leave in the window. */
 type Scripts = {
   plausible?: {
     (event: string): void;
@@ -34,7 +30,7 @@ type Scripts = {
     init?: (options: object) => void;
   };
   umami?: { readonly track: (fill: (properties: object) => object) => Promise<unknown> };
-  /** Before its script comes, a list; then what takes each call at once. */
+  /** A list until Matomo's script has loaded. */
   _paq?: unknown[];
 };
 
@@ -42,7 +38,7 @@ export const COUNTERS: Counters = {
   plausible: (_words, { address, referrer }) => {
     const scripts = globalThis as Scripts;
     const options = {
-      // We say when; and what it could find out besides holds addresses of links.
+      // Links and forms may contain e-mail addresses.
       autoCapturePageviews: false,
       outboundLinks: false,
       fileDownloads: false,
@@ -50,7 +46,7 @@ export const COUNTERS: Counters = {
       logging: false,
       transformRequest: (request: object) => ({ ...request, u: address, r: referrer || null }),
     };
-    // Plausible's own beginning: what is called before its script comes is kept for it.
+    // Plausible's own stub: keeps calls made before its script loads.
     const waiting: unknown[] = [];
     scripts.plausible ??= Object.assign((...call: unknown[]) => void waiting.push(call), {
       q: waiting,
@@ -66,7 +62,7 @@ export const COUNTERS: Counters = {
     attributes: {
       'data-website-id': site,
       'data-auto-track': 'false',
-      // Newer versions would keep an identifier in localStorage.
+      // Newer versions would store an identifier in localStorage.
       'data-identity-stitching': 'false',
       // Umami's cloud would send to another host than its script's.
       'data-host-url': script.slice(0, script.lastIndexOf('/')),
@@ -74,7 +70,7 @@ export const COUNTERS: Counters = {
     report: (step) => {
       const { umami } = globalThis as Scripts;
       const event = step === 'seen' ? {} : { name: EVENTS[step] };
-      // It answers with a promise, whose failure would be reported as an error of the page.
+      // A rejected promise would be reported as an error of the page.
       umami?.track((properties) => ({ ...properties, url: address, referrer, ...event }))?.catch(() => {});
     },
   }),
@@ -82,9 +78,9 @@ export const COUNTERS: Counters = {
     const scripts = globalThis as Scripts;
     scripts._paq = [
       ['disableCookies'],
-      // What the browser can do would distinguish visitors.
+      // Browser features can identify visitors.
       ['disableBrowserFeatureDetection'],
-      // Pictures of another host may not be asked for (img-src).
+      // The Content-Security-Policy forbids images from other hosts.
       ['setRequestMethod', 'POST'],
       ['setTrackerUrl', script.replace(/js$/, 'php')],
       ['setSiteId', site],

@@ -1,4 +1,3 @@
-// The article: fetched, or why it could not be; its text, and what follows its end.
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 
@@ -19,29 +18,25 @@ import { ShareIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 type ArticleTextProps = {
-  /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
   readonly justVerified: boolean | undefined;
   readonly onStartAgain: () => void;
-  /** Takes the focus when a button disappears. */
   readonly heading: RefObject<HTMLElement | null>;
 };
 
-/** The article, or why it is not there. */
 export function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) {
   const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
-  // A session that ends while the article is open was there before.
+  // Not if the session ended while the article was open.
   const cookiesRefused = locked && justVerified && article.data === undefined;
   useEffect(() => {
     if (!cookiesRefused) return;
-    // "Access granted" is not so.
+    // The toast "Access granted" is no longer true.
     for (const { id } of toasts.getState()) toasts.dismiss(id);
   }, [cookiesRefused, toasts]);
-  // "Try again" goes when it is pressed; the focus then waits at the title.
+  // "Try again" disappears when pressed; the focus waits at the title.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
-    // With each status, which is what takes the button away.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [article.status]);
   if (article.isPending) {
@@ -68,11 +63,10 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       </div>
     );
   }
-  // Rendered by our server from the operator's Markdown, which may not contain HTML (server/campaign/render-article.ts).
+  // Rendered by our server from Markdown without HTML (server/campaign/render-article.ts).
   return (
     <>
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
-      {/* A new one for another text: its prompts are to be labelled again. */}
       <ArticleBody key={article.data.html} html={article.data.html} />
       {site.download && (
         <GuideFileButton label={site.download.label} onAccessEnded={() => void article.refetch()} />
@@ -82,7 +76,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   );
 }
 
-/** Whether the guide's link in a mail opened this page: it redirects here. */
+/** The mail's link to the guide redirects here. */
 function cameByLink(): boolean {
   const [entry] = performance.getEntriesByType('navigation');
   return entry instanceof PerformanceNavigationTiming && entry.redirectCount > 0;
@@ -95,7 +89,7 @@ function ReadingTime({ words: counted, html }: { readonly words: Counted; readon
   );
 }
 
-/** The text. It reports how far it is read, once the reader has scrolled: a page may be open without being read. */
+/** Reports reading only after the visitor has scrolled, because an open page may be unread. */
 function ArticleBody({ html }: { readonly html: string }) {
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -106,7 +100,7 @@ function ArticleBody({ html }: { readonly html: string }) {
         noteReading();
       }
       const place = article.current?.getBoundingClientRect();
-      // The page may still be on its way to the top, where the article begins.
+      // The page may still be scrolling to the top.
       if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);
     };
     window.addEventListener('scroll', look, { passive: true });
@@ -137,7 +131,6 @@ function ArticleBody({ html }: { readonly html: string }) {
   );
 }
 
-/** The next step, for a visitor who has read to the end. */
 function ArticleEnd() {
   const share = useShare();
   return (

@@ -1,4 +1,3 @@
-// The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
 import { useEffect, useState, type MouseEvent } from 'react';
 
 import { content as words } from '#campaign/interface.yaml';
@@ -18,13 +17,11 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 
 type ContentStageProps = {
-  /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
   readonly justVerified: boolean | undefined;
   readonly onBack: () => void;
   readonly onStartAgain: () => void;
 };
 
-/** The content stage. */
 export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStageProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
   useEffect(() => {
@@ -55,7 +52,7 @@ export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStag
   );
 }
 
-/** Specification, section 2. A prompt that the visitor has to copy by hand keeps its menu. */
+/** Specification, section 2. A prompt that must be copied by hand keeps its menu. */
 function blockMenu(event: MouseEvent): void {
   if (event.target instanceof Element && event.target.closest(`[${SELECTABLE}]`)) return;
   event.preventDefault();
@@ -80,7 +77,7 @@ function ReadingProgress() {
       const isThere = document.querySelector('article') !== null;
       setPercent(isThere ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
     };
-    // The article arrives after this bar does, and images and fonts change its height later still.
+    // The article, its pictures and the fonts arrive later and change the height.
     const resized = new ResizeObserver(measure);
     resized.observe(document.body);
     window.addEventListener('scroll', measure, { passive: true });

@@ -5,8 +5,8 @@ import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
 import { initialsOf } from '#web/ui/initials.ts';
 
-describe('reading progress', () => {
-  it('goes from 0 to 100 percent and never beyond', () => {
+describe('content', () => {
+  it('readingProgress runs from 0 to 100 percent and never beyond', () => {
     assert.equal(readingProgress(0, 1000), 0);
     assert.equal(readingProgress(250, 1000), 25);
     assert.equal(readingProgress(1000, 1000), 100);
@@ -16,8 +16,8 @@ describe('reading progress', () => {
   });
 });
 
-describe('what was read of the article', () => {
-  it('is each quarter that has come into view, from the first to the end', () => {
+describe('partsRead', () => {
+  it('partsRead returns each quarter of the article that has come into view', () => {
     const at = (top: number, height = 4000) => partsRead({ top, height }, 800);
     assert.deepEqual(at(300), []);
     assert.deepEqual(at(-199), []);
@@ -30,11 +30,11 @@ describe('what was read of the article', () => {
   });
 });
 
-describe('sharing', () => {
+describe('sharePage', () => {
   const DATA = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
   const clipboard = (written: string[]) => ({ writeText: async (text: string) => void written.push(text) });
 
-  it('uses the share sheet where there is one, and takes no for an answer', async () => {
+  it('sharePage uses the share sheet and accepts a cancellation', async () => {
     const shared: unknown[] = [];
     assert.equal(await sharePage({ share: async (data) => void shared.push(data) }, DATA), 'shared');
     assert.deepEqual(shared, [DATA]);
@@ -46,7 +46,7 @@ describe('sharing', () => {
     assert.deepEqual(written, []);
   });
 
-  it('copies the link otherwise', async () => {
+  it('sharePage copies the link without a share sheet', async () => {
     const written: string[] = [];
     assert.equal(await sharePage({ clipboard: clipboard(written) }, DATA), 'copied');
     const broken = async () => {
@@ -56,7 +56,7 @@ describe('sharing', () => {
     assert.deepEqual(written, [DATA.url, DATA.url]);
   });
 
-  it('says so when neither works', async () => {
+  it('sharePage reports a failure when neither sharing nor copying works', async () => {
     assert.equal(await sharePage({}, DATA), 'failed');
     assert.equal(
       await sharePage({ clipboard: { writeText: () => Promise.reject(new Error('no')) } }, DATA),
@@ -65,8 +65,8 @@ describe('sharing', () => {
   });
 });
 
-describe('initials', () => {
-  it('are the first letters of first and last name', () => {
+describe('initialsOf', () => {
+  it('initialsOf returns the first letters of first and last name', () => {
     assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
     assert.equal(initialsOf('  ada  king lovelace '), 'AL');
     assert.equal(initialsOf('Cher'), 'C');

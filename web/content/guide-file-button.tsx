@@ -1,4 +1,3 @@
-// The button that downloads the guide as a file, where the campaign has one.
 import { API } from '#shared/api.ts';
 import { content as words } from '#campaign/interface.yaml';
 import { failedWith, isGuideFileThere } from '#web/api-client.ts';
@@ -7,10 +6,7 @@ import { DownloadIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/**
- * The button.
- * @param onAccessEnded called when the session is over: the article then says so, and how to go on
- */
+/** @param onAccessEnded called when the session is over; the article then explains how to continue */
 export function GuideFileButton({
   label,
   onAccessEnded,
@@ -22,7 +18,6 @@ export function GuideFileButton({
   const download = async () => {
     try {
       await isGuideFileThere();
-      // The browser saves it, and the article stays where it is.
       location.assign(SITE_PATH + API.guideFile);
     } catch (error) {
       if (failedWith(error, 'no-session')) onAccessEnded();
@@ -30,7 +25,7 @@ export function GuideFileButton({
     }
   };
   return (
-    // Few campaigns have one: its place stands here, and not in the styles of all.
+    // Inline, because few campaigns have this button.
     <Button style={{ marginTop: '2.5rem' }} onClick={() => void download()}>
       <DownloadIcon />
       <span>{label}</span>

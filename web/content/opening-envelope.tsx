@@ -1,10 +1,8 @@
-// The one moment of motion on the way in: after a right code an envelope opens, and its letter becomes the article, which lies
-// under it from the start. Decoration: no press waits for it, and less motion means none.
+// An envelope opens over the article after a right code. Decoration: it blocks no press, and reduced motion removes it.
 import { useState } from 'react';
 
 import styles from '#web/content/opening-envelope.module.css';
 
-/** The envelope; takes itself away when it has opened. */
 export function OpeningEnvelope() {
   const [done, setDone] = useState(false);
   if (done) return null;

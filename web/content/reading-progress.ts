@@ -1,21 +1,12 @@
-// How far a page has been read.
 import { READ_STEPS, type ReadStep } from '#shared/funnel.ts';
 
-/**
- * Reading progress in percent, 0 to 100.
- * @param scrolled pixels scrolled from the top
- * @param scrollable pixels that can be scrolled at most; 0 when everything fits the window, which is then all read
- */
+/** Returns percent. Takes pixels; nothing scrollable counts as 100. */
 export function readingProgress(scrolled: number, scrollable: number): number {
   if (scrollable <= 0) return 100;
   return Math.min(100, Math.max(0, (scrolled / scrollable) * 100));
 }
 
-/**
- * Which parts of the article have come into view.
- * @param article where it stands in the window, in pixels
- * @param windowHeight in pixels
- */
+/** Returns the quarters of the article that have come into view. Takes its position in the window, in pixels. */
 export function partsRead(
   { top, height }: Pick<DOMRect, 'top' | 'height'>,
   windowHeight: number,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { readingMinutes } from '#web/content/reading-time.ts';
 
-test('reading time counts words, not tags, and is never zero', () => {
+test('readingMinutes counts words, not tags, and is never zero', () => {
   const words = (count: number) => 'word '.repeat(count);
   assert.equal(readingMinutes(`<p>${words(238 * 3)}</p>`), 3);
   assert.equal(readingMinutes(`<p class="a b c">${words(238)}</p>${'<br />'.repeat(500)}`), 1);

@@ -1,8 +1,7 @@
-// Sharing the public page: the device's own share sheet where there is one, else the clipboard.
+// Shares the public page by the device's share sheet, or copies the link.
 
 type ShareData = { readonly title: string; readonly text: string; readonly url: string };
 
-/** What a browser offers of it; either part may be missing. */
 export type Sharer = {
   readonly share?: (data: ShareData) => Promise<void>;
   readonly clipboard?: { readonly writeText: (text: string) => Promise<void> };
@@ -10,14 +9,13 @@ export type Sharer = {
 
 export type ShareOutcome = 'shared' | 'cancelled' | 'copied' | 'failed';
 
-/** Shares, or copies the link. Never throws. */
+/** Never throws. */
 export async function sharePage(sharer: Sharer, data: ShareData): Promise<ShareOutcome> {
   if (sharer.share) {
     try {
       await sharer.share(data);
       return 'shared';
     } catch (error) {
-      // The visitor closed the share sheet: that is an answer, not a failure.
       if (error instanceof DOMException && error.name === 'AbortError') return 'cancelled';
     }
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
 
-test('each term of a formula keeps the sign before it, and no letter changes', () => {
+test('withUnbrokenTerms wraps each term of a formula with its sign and changes no letter', () => {
   const html = '<blockquote>\n<p><strong>A rate = b c + d/e + f</strong></p>\n</blockquote><p>1 + 1 = 2</p>';
   const kept = withUnbrokenTerms(html);
   assert.equal(

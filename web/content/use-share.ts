@@ -1,11 +1,9 @@
-// Sharing the page, from the header and from the end of the article.
 import { toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { sharePage } from '#web/content/share-page.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** Shares the public page, and says what came of it. */
 export function useShare(): () => void {
   const toasts = useToasts();
   const share = async () => {

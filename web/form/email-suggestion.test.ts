@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 
 import { suggestEmail } from '#web/form/email-suggestion.ts';
 
-describe('the suggestion for a mistyped address', () => {
-  it('finds one slip in a common domain', () => {
-    const slips = [
+describe('suggestEmail', () => {
+  it('suggestEmail corrects one typo in a common domain', () => {
+    const typos = [
       'gmial.com',
       'gmai.com',
       'gmaill.com',
@@ -16,19 +16,19 @@ describe('the suggestion for a mistyped address', () => {
       'gmail.cmo',
       'GMIAL.COM',
     ];
-    for (const domain of slips) assert.equal(suggestEmail(`ada@${domain}`), 'ada@gmail.com', domain);
+    for (const domain of typos) assert.equal(suggestEmail(`ada@${domain}`), 'ada@gmail.com', domain);
     assert.equal(suggestEmail('ada@hotmial.com'), 'ada@hotmail.com');
     assert.equal(suggestEmail('ada@outlok.com'), 'ada@outlook.com');
     assert.equal(suggestEmail(' Ada.L+x@yaho.com '), 'Ada.L+x@yahoo.com');
     assert.equal(suggestEmail('ada@iclod.com'), 'ada@icloud.com');
   });
 
-  it('mends an ending that does not exist in any domain', () => {
+  it('suggestEmail corrects a top-level domain that does not exist', () => {
     assert.equal(suggestEmail('ada@engines.con'), 'ada@engines.com');
     assert.equal(suggestEmail('ada@engines.vom'), 'ada@engines.com');
   });
 
-  it('leaves everything else alone', () => {
+  it('suggestEmail leaves correct and unknown domains unchanged', () => {
     const fine = [
       'ada@gmail.com',
       'ada@engines.com',

@@ -1,6 +1,5 @@
-// "Did you mean name@gmail.com?": finds the slips that fingers make in common domains. It suggests and never decides.
+// "Did you mean name@gmail.com?" Finds typos in common domains.
 
-/** Where most private addresses of the world are. One that is spelled right is never questioned. */
 const COMMON_DOMAINS = [
   'gmail.com',
   'googlemail.com',
@@ -13,28 +12,24 @@ const COMMON_DOMAINS = [
   'yahoo.co.uk',
   'yahoo.com',
 ];
-/** Real domains that are one letter away from a common one. */
+/** Real domains, one letter away from a common one. */
 const LOOKALIKES = new Set(['ymail.com', 'gmx.com', 'mail.com', 'email.com', 'love.com', 'like.com']);
-/** No such top-level domains exist. */
 const MISTYPED_COM = /\.(con|cim|cmo|comm|ocm|vom|xom)$/;
 
-/**
- * The address that was probably meant.
- * @returns null when nothing looks mistyped, or when the text is no address at all
- */
+/** Returns null if nothing looks mistyped or the address is invalid. */
 export function suggestEmail(address: string): string | null {
   const [, name, typed] = /^\s*([^\s@]+)@([^\s@]+\.[^\s@]+)\s*$/.exec(address) ?? [];
   if (name === undefined || typed === undefined) return null;
   const domain = typed.toLowerCase();
   if (COMMON_DOMAINS.includes(domain) || LOOKALIKES.has(domain)) return null;
   const meant =
-    COMMON_DOMAINS.find((common) => isOneSlipAway(domain, common)) ??
+    COMMON_DOMAINS.find((common) => isOneTypoAway(domain, common)) ??
     (MISTYPED_COM.test(domain) ? domain.replace(MISTYPED_COM, '.com') : undefined);
   return meant === undefined ? null : `${name}@${meant}`;
 }
 
-/** One letter too many, too few or wrong, or two neighbours exchanged (a Damerau-Levenshtein distance of 1). */
-function isOneSlipAway(typed: string, meant: string): boolean {
+/** Damerau-Levenshtein distance of 1. */
+function isOneTypoAway(typed: string, meant: string): boolean {
   let start = 0;
   while (start < typed.length && typed[start] === meant[start]) start += 1;
   const rest = typed.slice(start);

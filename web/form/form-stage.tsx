@@ -1,4 +1,3 @@
-// The form stage: heading, promise and form (specification, sections 2, 4 and 5).
 import { useEffect, useRef } from 'react';
 
 import { form as words } from '#campaign/interface.yaml';
@@ -16,11 +15,10 @@ const SCROLL_DELAY_MS = 100;
 
 type FormStageProps = LeadFormProps & {
   readonly onHome: () => void;
-  /** Whether the visitor came to correct the address: the focus then goes there. Asked once, on arrival. */
+  /** Whether to put the focus on the e-mail address. Read once, on arrival. */
   readonly correctsAddress: () => boolean;
 };
 
-/** The form stage. */
 export function FormStage({
   draft,
   onDraftChange,
@@ -36,7 +34,7 @@ export function FormStage({
     countStep('opened');
     const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
-    // Styles do not slow a scroll that a script asks for, so reduced motion is asked for here.
+    // CSS does not stop a scripted smooth scroll, so reduced motion is checked here.
     const behavior = matchMedia('(prefers-reduced-motion:reduce)').matches ? 'instant' : 'smooth';
     const timer = setTimeout(() => {
       if (email) email.scrollIntoView({ behavior, block: 'center' });

@@ -23,8 +23,8 @@ const forbidden = () => {
   throw new Error('storage is forbidden');
 };
 
-describe('the draft of the form', () => {
-  it('comes back as it was typed, but for the tick, which is given anew', () => {
+describe('kept draft', () => {
+  it('readDraft restores a draft without the consent', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
     assert.deepEqual(readDraft(storage, KeptText), { ...ADA, consent: false });
@@ -33,7 +33,7 @@ describe('the draft of the form', () => {
     assert.deepEqual(readDraft(storage, KeptText), { ...EMPTY_DRAFT, name: ' A' });
   });
 
-  it('is gone when it was forgotten, or emptied', () => {
+  it('readDraft returns null for a forgotten or an empty draft', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
     forgetDraft(storage);
@@ -43,7 +43,7 @@ describe('the draft of the form', () => {
     assert.equal(kept.size, 0);
   });
 
-  it('has the answers to questions of the campaign’s own, and is kept for one of them alone', () => {
+  it('keepDraft stores answers to custom questions, even a single one', () => {
     const { storage, kept } = createStorage();
     const schema = z.extend(KeptText, { answers: z.record(z.string(), z.string()) });
     const draft = { ...EMPTY_DRAFT, answers: { phone: '+44' } };
@@ -53,7 +53,7 @@ describe('the draft of the form', () => {
     assert.deepEqual(readDraft(storage, KeptText), EMPTY_DRAFT);
   });
 
-  it('is read only from what it wrote itself', () => {
+  it('readDraft ignores foreign content of the storage', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
     const [key = ''] = kept.keys();
@@ -73,7 +73,7 @@ describe('the draft of the form', () => {
     assert.deepEqual(readDraft(storage, KeptText), { ...ADA, consent: false });
   });
 
-  it('needs no storage', () => {
+  it('draft functions work without storage', () => {
     assert.equal(readDraft(forbidden, KeptText), null);
     assert.doesNotThrow(() => keepDraft(forbidden, ADA));
     assert.doesNotThrow(() => forgetDraft(forbidden));

@@ -15,8 +15,8 @@ const WORDS = {
   consent: 'You must agree to receive emails',
 };
 
-describe('the form', () => {
-  it('starts empty, without consent, and complains about everything', () => {
+describe('form draft', () => {
+  it('checkDraft refuses the empty default draft in every field', () => {
     assert.deepEqual(EMPTY_DRAFT, { name: '', company: '', email: '', consent: false });
     assert.deepEqual(checkDraft(Lead, EMPTY_DRAFT, WORDS), {
       type: 'errors',
@@ -29,7 +29,7 @@ describe('the form', () => {
     });
   });
 
-  it('hands on what is right, trimmed', () => {
+  it('checkDraft returns a valid lead with trimmed values', () => {
     const typed = { name: ' Ada ', company: ' Engines', email: ' Ada@example.com ', consent: true };
     const check = checkDraft(Lead, typed, WORDS);
     assert.deepEqual(check, {
@@ -38,7 +38,7 @@ describe('the form', () => {
     });
   });
 
-  it('says what is wrong with each field in the words it is given', () => {
+  it('checkDraft describes each error in the given words', () => {
     const line = (name: string, company: string) =>
       checkDraft(Lead, { name, company, email: 'ada@example.com', consent: true }, WORDS);
     assert.deepEqual(line('a'.repeat(201), 'a\nb'), {
@@ -51,7 +51,7 @@ describe('the form', () => {
     });
   });
 
-  it('looks at the first wrong field first', () => {
+  it('firstInvalidField returns the first field with an error', () => {
     const names = ['name', 'email', 'consent'];
     assert.equal(firstInvalidField(names, { consent: 'x', email: 'y' }), 'email');
     assert.equal(firstInvalidField(names, { consent: 'x' }), 'consent');

@@ -1,4 +1,3 @@
-// What is typed into the form: its fields, what is wrong with them, and which one takes the focus.
 import type * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
@@ -6,21 +5,17 @@ import { complaintIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
 
 export type LeadField = keyof typeof Lead.shape;
 
-/** What is typed into the form, valid or not. */
 export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string } & {
   readonly answers?: TypedAnswers | undefined;
 };
 
-/** By the name of the field; that of a campaign's own begins with `answers.` */
+/** By field name; custom questions have the prefix `answers.` */
 export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 
-/** Specification, section 5: the defaults. In the order of the screen. */
+/** Specification, section 5. In the order of the screen. */
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 
-/**
- * The valid lead, or the first error of each field, in the operator's words.
- * @param schema of the form
- */
+/** Returns the valid lead, or the first error of each field in the operator's words. */
 export function checkDraft(
   schema: Pick<z.ZodMiniType<Lead>, 'safeParse'>,
   draft: LeadDraft,
@@ -34,6 +29,5 @@ export function checkDraft(
   return { type: 'errors', errors };
 }
 
-/** The field to look at first. @param names in the order of the screen */
 export const firstInvalidField = (names: readonly string[], errors: LeadErrors): string | undefined =>
   names.find((name) => errors[name] !== undefined);

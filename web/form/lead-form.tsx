@@ -1,5 +1,3 @@
-// The form: three fields, those of the campaign's own, a consent and one button (specification, section 5). Its logic is in
-// lead-draft.ts.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
@@ -30,25 +28,23 @@ import { CheckboxField, TextField } from '#web/ui/field.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 export type LeadFormProps = {
-  /** What is typed into the form. */
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
 };
 
-/** The form of a lead. */
 export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProps) {
-  // Errors appear with the first attempt to send; from then on they follow the typing.
+  // Errors appear after the first submission and then follow the typing.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
 
-  /** What the server said about an address, for as long as that address stands there. */
+  /** The server's error about this address, shown while the address is unchanged. */
   const [refusal, setRefusal] = useState<{ readonly email: string; readonly sentence: string } | null>(null);
   const submission = useSubmission(onCodeRequested, (sentence) =>
     setRefusal({ email: draft.email, sentence }),
   );
-  // While it sends, the button is disabled and so loses the focus it was pressed with.
+  // A disabled button loses the focus.
   const sendButton = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (!submission.isError || document.activeElement !== document.body) return;
@@ -91,7 +87,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
       change(field, event.currentTarget.value),
     required: true,
-    // The last field's key sends; the others' go on.
+    // The Enter key sends from the last field.
     enterKeyHint: field === 'email' && !asksMore ? ('send' as const) : ('next' as const),
   });
 
@@ -113,7 +109,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
       />
       <TextField
         label={words.email}
-        // Not type="email": some engines refuse international domains there, others hand them on rewritten.
+        // Not type="email": some engines refuse international domains there, others rewrite them.
         type="text"
         inputMode="email"
         autoComplete="email"
@@ -156,7 +152,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   );
 }
 
-/** Sends the form. The callbacks of a call, unlike those of a mutation, end with the form: a visitor who left sees no answer. */
+/** The callbacks belong to the call, not to the mutation, so that a visitor who has left the form sees no response. */
 function useSubmission(
   onCodeRequested: LeadFormProps['onCodeRequested'],
   onAddressRefused: (sentence: string) => void,
@@ -172,7 +168,6 @@ function useSubmission(
   return {
     isPending: submission.isPending,
     isError: submission.isError,
-    /** @param trapped what a robot wrote into the field that visitors do not see */
     send: (lead: Lead, trapped: string) => {
       if (submission.isPending) return;
       submission.mutate(
@@ -192,7 +187,6 @@ function useSubmission(
   };
 }
 
-/** Names what cannot be part of the address, below the message of the specification. */
 function StrayCharacter({ typed }: { readonly typed: string }) {
   const character = strayCharacter(typed);
   return (
@@ -204,7 +198,6 @@ function StrayCharacter({ typed }: { readonly typed: string }) {
   );
 }
 
-/** Offers the address that the visitor probably meant. */
 function EmailSuggestion({
   suggestion,
   onAccept,
@@ -219,7 +212,6 @@ function EmailSuggestion({
           look="text"
           onClick={({ currentTarget }) => {
             onAccept(suggestion);
-            // The button disappears.
             currentTarget.form?.querySelector<HTMLInputElement>('[name=email]')?.focus();
           }}
         >

@@ -1,4 +1,4 @@
-// The fields of the campaign's own questions, one component for each kind. A page without such questions has nothing of this file.
+// Fields of custom questions, one component per kind. Pages without custom questions do not carry this file.
 import { useId, type ComponentProps } from 'react';
 
 import { fields, messages } from '#campaign/form.yaml';
@@ -18,7 +18,6 @@ type OwnFieldsProps = {
   readonly onChange: (answers: TypedAnswers) => void;
 };
 
-/** All of them, in the order of the list. */
 export function OwnFields({ answers, errors, onChange }: OwnFieldsProps) {
   return (
     <div className={styles.fields}>
@@ -48,19 +47,16 @@ type OneFieldProps = {
   readonly onAnswer: (answer: Answer) => void;
 };
 
-/** As the words of the specification's labels do. */
 const labelOf = ({ label, required }: OwnField): string => (required ? `${label} *` : label);
 
-/** What a keyboard and a browser's memory need to know of a kind. */
 const KINDS: Readonly<Partial<Record<OwnField['kind'], ComponentProps<'input'>>>> = {
   text: { autoCapitalize: 'sentences', dir: 'auto' },
   telephone: { type: 'tel', autoComplete: 'tel' },
   number: { inputMode: 'decimal' },
-  // Not type="url", which refuses an address without https://.
+  // Not type="url", which refuses a URL without https://.
   url: { inputMode: 'url', autoComplete: 'url', autoCapitalize: 'none', spellCheck: false },
 };
 
-/** A field for one text, or for one of several answers. */
 function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { readonly text: string }) {
   const id = useId();
   const { kind, required = false, hint, autocomplete, options = [] } = field;
@@ -74,7 +70,7 @@ function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { rea
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       onAnswer(event.currentTarget.value),
   };
-  // More than is allowed may be pasted, and is complained about; a text that was cut off would not be noticed.
+  // A longer pasted text gets an error; cutting it off would go unnoticed.
   const maxLength = longestAnswer(field) * 2;
   return (
     <div className={fieldStyles.field}>
@@ -113,7 +109,6 @@ function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { rea
   );
 }
 
-/** A box for each of several answers. */
 function Choices({
   field,
   name,

@@ -1,5 +1,4 @@
-// The campaign's own questions as the page asks them. Only what stands behind `asksMore` may import this: a page without such questions
-// has nothing of it.
+// Custom questions on the page. Import this only within `asksMore`, so that other pages do not carry it.
 import * as z from 'zod/mini';
 
 import { fields, messages } from '#campaign/form.yaml';
@@ -9,7 +8,7 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { KeptText } from '#web/form/kept-draft.ts';
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 
-/** The schema of the whole form. The mark lets the bundler leave it out. */
+/** Marked pure so that the bundler can drop it. */
 export const ownLead = /* @__PURE__ */ leadSchema({ fields, messages });
 
 const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is TypedAnswers[string] =>
@@ -35,9 +34,7 @@ const keptText = () =>
     ),
   });
 
-/** What is kept of the form: with the answers to questions that are still asked. */
 export const KeptOwnText = /* @__PURE__ */ keptText();
 
-/** The draft as it is kept: without answers where none is given. */
 export const keptOwnDraft = ({ answers = {}, ...draft }: LeadDraft): LeadDraft =>
   Object.values(answers).some(({ length }) => length > 0) ? { ...draft, answers } : draft;

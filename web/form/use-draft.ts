@@ -1,4 +1,3 @@
-// The form's draft while the page lives; kept-draft.ts keeps it over a reload.
 import { useState } from 'react';
 
 import { asksMore } from '#campaign/form.yaml';
@@ -7,20 +6,19 @@ import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draf
 import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-draft.ts';
 import { keptOwnDraft, KeptOwnText } from '#web/form/own-form.ts';
 
-/** Only in this tab, and gone with it: a name and an address are personal data. */
+/** Not localStorage: name and e-mail address are personal data. */
 const tabStorage = () => sessionStorage;
 
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
-  /** Fills in the lead of a reloaded code screen, where the tab kept nothing. */
+  /** Fills in the lead of a reloaded code screen if the tab has stored nothing. */
   readonly restore: (lead: Lead) => void;
-  /** After the code was entered, a reload does not bring the draft back. The page still has it. */
+  /** A later reload does not restore the draft; the page still has it. */
   readonly forget: () => void;
   readonly clear: () => void;
 };
 
-/** The draft of this page. */
 export function useDraft(): DraftControl {
   const [draft, setDraft] = useState<LeadDraft>(
     () => readDraft(tabStorage, asksMore ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,

@@ -1,6 +1,5 @@
 import { MARK_LINES } from '#shared/drawings.ts';
 
-/** The product's mark: a letter whose flap is a tick. */
 export function Mark() {
   const [letter, tick] = MARK_LINES;
   return (

@@ -1,15 +1,12 @@
-// The footer: who publishes the page, and the two links an operator sets.
 import * as site from '#campaign/site.yaml';
 import { fromOtherPage } from '#shared/links.ts';
 import styles from '#web/frame/frame.module.css';
 import { SITE_PATH } from '#web/site-path.ts';
 
 type SiteFooterProps = {
-  /** Whether it stands on a page that has none of the landing page's places. */
   readonly away?: boolean;
 };
 
-/** The footer of the public stages and of the 404 page. */
 export function SiteFooter({ away = false }: SiteFooterProps) {
   return (
     <footer className={styles.footer}>

@@ -1,4 +1,3 @@
-// The fixed header of every stage but the article: product title and theme toggle.
 import type { ReactNode } from 'react';
 
 import { header } from '#campaign/interface.yaml';
@@ -13,13 +12,11 @@ import { MoonIcon, SunIcon } from '#web/ui/icons.tsx';
 import { Tooltip } from '#web/ui/tooltip.tsx';
 
 type SiteHeaderProps = {
-  /** What the article puts in place of the product title. */
   readonly children?: ReactNode;
-  /** Goes to the landing page without leaving the document, so that Back comes back to what was typed. */
+  /** Shows the landing page without a page load, so that Back restores the typed text. */
   readonly onHome?: () => void;
 };
 
-/** The header. */
 export function SiteHeader({ children, onHome }: SiteHeaderProps) {
   return (
     <header className={styles.header}>
@@ -29,7 +26,7 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
             className={styles.brand}
             href={`${SITE_PATH}/`}
             onClick={(event) => {
-              // With a key held down, it is for a new tab or window.
+              // With a modifier key, the link opens a new tab or window.
               if (!onHome || event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               onHome();
@@ -49,10 +46,7 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
   );
 }
 
-/**
- * Both icons are there and the root's class shows one of them, so the prerendered page is right in either theme
- * before any script runs.
- */
+/** Contains both icons; the root's class shows one, so that the prerendered page is right before any script runs. */
 function ThemeToggle() {
   return (
     <Tooltip text={header.toggleThemeTip}>

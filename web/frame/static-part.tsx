@@ -1,15 +1,14 @@
-// Parts of the page that are words and pictures alone. They are rendered once, at build time; in the browser the markup
-// that came with the page is kept as it is. So their words and icons travel once, and hydration skips them.
+// Parts of words and pictures, rendered once at build time. The browser reuses their markup from the page, so hydration
+// skips them and the script does not repeat their words.
 import { createContext, useContext, type ReactNode } from 'react';
 
-/** The markup of each static part, by its id. */
 export type StaticMarkup = Readonly<Record<string, string>>;
 
 export const StaticMarkupContext = createContext<StaticMarkup>({});
 
 const ATTRIBUTE = 'data-static';
 
-/** Takes the static parts out of the prerendered page, before anything changes it. */
+/** Call this before anything changes the page. */
 export function collectStaticMarkup(root: Element): StaticMarkup {
   return Object.fromEntries(
     Array.from(root.querySelectorAll(`[${ATTRIBUTE}]`), (part): [string, string] => [
@@ -19,10 +18,7 @@ export function collectStaticMarkup(root: Element): StaticMarkup {
   );
 }
 
-/**
- * A static part.
- * @param children what to render at build time; null in the browser, so that the build can leave it out there
- */
+/** @param children null in the browser, so that the build drops them there */
 export function StaticPart({ id, children }: { readonly id: string; readonly children: ReactNode }) {
   const markup = useContext(StaticMarkupContext);
   const attributes = { [ATTRIBUTE]: id };

@@ -1,5 +1,5 @@
-// The guide as a thing, for campaigns without pictures of their own: its cover and two of its pages, made from the campaign's words
-// and colours, as studio/scenes/guide.html draws them for ours. An ornament: its words stand elsewhere on the page.
+// A drawn cover for campaigns without pictures, in the campaign's words and colours, like studio/scenes/guide.html.
+// Decoration.
 import { MARK_SHAPES } from '#shared/drawings.ts';
 import { chapters, hero, promise } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';
@@ -9,7 +9,6 @@ import { NoBreak } from '#web/ui/no-break.tsx';
 
 const STATIC_ID = 'guide-cover';
 
-/** In the place of the hero's picture. The landing page keeps it out of sight where the form alone needs it. */
 export function HeroCover({ className = '' }: { readonly className: string | undefined }) {
   if (hero.imageAlt && (promise === undefined || promise.imageAlt)) return null;
   return (
@@ -19,7 +18,6 @@ export function HeroCover({ className = '' }: { readonly className: string | und
   );
 }
 
-/** In the closing panel, in the place of the guide's picture. Without scripts it is there too: the page holds its markup again. */
 export function ClosingCover() {
   return (
     <div aria-hidden>
@@ -28,7 +26,6 @@ export function ClosingCover() {
   );
 }
 
-/** Beside the form, in the place of the guide's picture: the same markup once more. */
 export function PromiseCover() {
   return (
     <div className={styles.beside} aria-hidden>
@@ -37,7 +34,6 @@ export function PromiseCover() {
   );
 }
 
-/** Five groups of five, as on the drawn cover: from the spine they come together, and run level to the mark. */
 const strands = (): string =>
   Array.from({ length: 25 }, (_, index) => {
     const far = 296 + (Math.floor(index / 5) - 2) * 34 + ((index % 5) - 2) * 4.6;
@@ -45,7 +41,7 @@ const strands = (): string =>
     return `M19 ${far.toFixed(1)}C90 ${far.toFixed(1)} 96 ${near.toFixed(1)} 176 ${near.toFixed(1)}H226`;
   }).join('');
 
-/** How many characters fit at full size: in a word, and in all. */
+/** Number of characters that fit at full size, in one word and in total. */
 const FITS = { word: 12, title: 36 };
 
 function GuideCover() {

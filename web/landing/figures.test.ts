@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { barsOf, figureAtEnd, figureAtStart } from './figures.ts';
 
-describe('the figure of a text', () => {
-  it('is found at its start, and the parts are the whole text', () => {
+describe('large figures', () => {
+  it('figureAtStart splits off a leading figure without losing text', () => {
     for (const [text, figure] of [
       ['3.5x improvement in 60 days', '3.5x'],
       ['9.7:1 ROI achieved', '9.7:1'],
@@ -17,14 +17,14 @@ describe('the figure of a text', () => {
     }
   });
 
-  it('is found at its end, with the full stop', () => {
+  it('figureAtEnd splits off a trailing figure with its full stop', () => {
     const text = 'Teams report an average ROI of 10.2x.';
     const found = figureAtEnd(text);
     assert.equal(found?.figure, '10.2x.');
     assert.equal(`${found?.before}${found?.figure}${found?.after}`, text);
   });
 
-  it('is none where a word stands there, or where it would be too wide', () => {
+  it('figureAtStart returns null for a word or a figure that is too wide', () => {
     assert.equal(figureAtStart('Eingearbeitet in 6 statt 11 Wochen'), null);
     assert.equal(figureAtStart('60'), null);
     assert.equal(figureAtStart('1,200,000 letters'), null);
@@ -32,15 +32,15 @@ describe('the figure of a text', () => {
   });
 });
 
-describe('the bars of a figure', () => {
-  it('have the lengths that the numbers say', () => {
+describe('barsOf', () => {
+  it('barsOf returns lengths in proportion to the numbers', () => {
     assert.deepEqual(barsOf('from 3.2%', '11.4%'), { from: 28.1, to: 100 });
     assert.deepEqual(barsOf('4:1', '9.7:1'), { from: 41.2, to: 100 });
     assert.deepEqual(barsOf('18 %', '31,5 %'), { from: 57.1, to: 100 });
     assert.deepEqual(barsOf('11 weeks', '6 weeks'), { from: 100, to: 54.5 });
   });
 
-  it('are none where a number is missing, nothing, or may mean two things', () => {
+  it('barsOf returns null for a missing, zero or ambiguous number', () => {
     assert.equal(barsOf('few', '11.4%'), null);
     assert.equal(barsOf('0', '0'), null);
     assert.equal(barsOf('900', '1,200'), null);

@@ -1,5 +1,4 @@
-// The call to action that stays near: a slim bar at the lower edge of the screen, between the hero's button and the closing
-// one. It appears in the browser only, and moves nothing on the page.
+// A bar with the call to action at the lower edge of the screen, shown between the hero's button and the closing one.
 import { useEffect, useRef, useState, type Ref, type RefObject } from 'react';
 
 import styles from '#web/landing/guide-bar.module.css';
@@ -9,23 +8,20 @@ import { Button } from '#web/ui/button.tsx';
 type GuideBarProps = {
   readonly text: string;
   readonly button: string;
-  /** Its place in the page, where the bar stands in the order of the Tab key. */
   readonly ref: Ref<HTMLDivElement>;
-  /** The bar appears when this has left the screen at its top. */
+  /** The bar appears once this has left the screen at the top. */
   readonly after: RefObject<HTMLElement | null>;
-  /** The bar leaves when the section of this comes. */
+  /** The bar disappears when the section of this appears. */
   readonly before: RefObject<HTMLElement | null>;
-  /** Whether the visitor comes back from another stage. */
   readonly hasMoved: () => boolean;
   readonly onCallToAction: () => void;
 };
 
-/** More than any page is high; CSS pixels. */
+/** Higher than any page; CSS pixels. */
 const FAR_PX = 100_000;
 
-/** The bar. */
 export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToAction }: GuideBarProps) {
-  // A visitor who comes back from its press finds it where it was.
+  // After Back, the bar is where it was pressed.
   const [isBetween, setBetween] = useState(() => hasMoved() && placeIn(history.state)?.action === 'bar');
   const [isFocused, setFocused] = useState(false);
   const isShown = isBetween || isFocused;
@@ -45,7 +41,7 @@ export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToA
       observer.observe(element);
       return observer;
     };
-    // The one counts as seen until it is above the screen, the other from when it comes into it.
+    // `top` counts as seen until it is above the screen, `bottom` once it has come into it.
     const observers = [
       watch(top, 'top', `0px 0px ${FAR_PX}px`),
       watch(bottom, 'bottom', `${FAR_PX}px 0px 0px`),
@@ -67,7 +63,7 @@ function Bar({ text, button, onCallToAction }: Pick<GuideBarProps, 'text' | 'but
   useEffect(() => {
     const { current } = bar;
     if (!current) return undefined;
-    // What the toasts and the focus keep clear of (toaster.module.css, guide-bar.module.css).
+    // Toasts and focused elements keep clear of it (toaster.module.css, guide-bar.module.css).
     const { style } = document.documentElement;
     const measure = new ResizeObserver(() => style.setProperty('--bar', `${current.offsetHeight}px`));
     measure.observe(current);

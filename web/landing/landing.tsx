@@ -1,5 +1,4 @@
-// The landing stage: the specification's nine sections (section 2), or those that campaign/landing.yaml has, in its order. Every
-// word is there.
+// The landing stage: the sections of the specification (section 2), or those of campaign/landing.yaml, in its order.
 import { useRef, type RefObject } from 'react';
 
 import * as landing from '#campaign/landing.yaml';
@@ -20,21 +19,18 @@ import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
 type LandingStageProps = {
-  /** One of the buttons that lead to the form was pressed. */
   readonly onCallToAction: () => void;
   /**
-   * Whether the visitor comes back from another stage. The focus then goes to the call to action that was pressed, where
-   * the page stood, or to the headline.
+   * Whether the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the
+   * headline.
    */
   readonly hasMoved: () => boolean;
 };
 
-/** What the section of the film is called: like the points above it, or like the film. */
 const FILM_NAME = landing.filmHasPoints
   ? { 'aria-labelledby': 'how-it-works' }
   : { id: 'video', 'aria-label': landing.video?.label };
 
-/** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
   const hero = useRef<HTMLButtonElement>(null);
@@ -49,7 +45,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     onCallToAction();
   };
 
-  // `import.meta.env` is known to the build: what only the prerendering needs is not in the browser's chunk.
+  // A build-time constant, so that the bundler drops this from the browser's chunk.
   const prerendering = import.meta.env.SSR;
   return (
     <>
@@ -94,8 +90,7 @@ type CallToAction = {
   readonly onCallToAction: () => void;
 };
 
-// No picture at all: what the picture element has below the medium breakpoint, where it is not shown. (A comma at its end
-// would not be part of it.)
+// No picture below the medium breakpoint. A trailing comma would not be part of the URL.
 const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) =>
@@ -132,7 +127,7 @@ function Hero({
           <source media="(max-width: 767.98px)" srcSet={NOTHING} />
           <source type="image/avif" srcSet={heroSet('avif')} sizes={HERO_SIZES} />
           <source type="image/webp" srcSet={heroSet('webp')} sizes={HERO_SIZES} />
-          {/* The words come first; the picture must not compete with them for a slow line. */}
+          {/* The picture must not compete with the words for a slow line. */}
           <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
         </picture>
       )}
@@ -142,7 +137,6 @@ function Hero({
   );
 }
 
-/** Where scripts are blocked the button can do nothing; say so beside it. */
 function WithoutScript() {
   return (
     <noscript>

@@ -1,4 +1,4 @@
-// The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in campaign/landing.yaml.
+// Sections without interaction, rendered once (static-part.tsx).
 import * as landing from '#campaign/landing.yaml';
 import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
@@ -28,12 +28,11 @@ const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
   results: ResultsIcon,
 };
 
-// What keeps a number of items from leaving one alone in a row. Without a shape they stand as landing.module.css says: points
-// and qualities in rows of three or one, testimonials of two or one.
+// Avoids a single item in the last row. By default landing.module.css shows points and qualities in rows of three or
+// one, testimonials in rows of two or one.
 
 const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
 
-/** Of items that stand in rows of three or one. */
 function shapeOf(count: number): string | undefined {
   if (!leavesOne(count, 3)) return undefined;
   if (!leavesOne(count, 2)) return shapes.two;
@@ -47,10 +46,8 @@ function shapeOfTestimonials(count: number): string | undefined {
 
 const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
 
-/** The sections in which nothing can happen. */
 export type StaticSection = Exclude<SectionName, 'video'>;
 
-/** Sections, one below the other. */
 export function Sections({ names }: { readonly names: readonly StaticSection[] }) {
   return names.map((name) => {
     const Section = SECTION[name];
@@ -60,7 +57,6 @@ export function Sections({ names }: { readonly names: readonly StaticSection[] }
 
 type SectionHeadProps = { readonly id: string; readonly title: string; readonly intro?: string | undefined };
 
-/** A section's title and the sentence under it. */
 function SectionHead({ id, title, intro }: SectionHeadProps) {
   return (
     <div className={styles.sectionHead}>
@@ -70,7 +66,6 @@ function SectionHead({ id, title, intro }: SectionHeadProps) {
   );
 }
 
-/** At the foot of the hero: what the framework has changed, in figures. The bars repeat the numbers beside them. */
 export function Figures() {
   return (
     <dl className={styles.figures}>
@@ -96,7 +91,6 @@ export function Figures() {
   );
 }
 
-/** 'What You'll Learn': the contents of the guide, beside its cover. */
 function Benefits() {
   if (landing.benefits === undefined) return null;
   const { title, intro, cards } = landing.benefits;
@@ -141,8 +135,7 @@ function BenefitIcon({ name, drawing = '' }: BenefitIconProps) {
 type Pages = NonNullable<typeof landing.inside>;
 
 /**
- * Open pages of the guide. A phone shows their title alone, and fetches them when that is pressed: they are in the page twice,
- * and one of the two is hidden.
+ * A phone shows only the title and fetches the pages when it is pressed. They are in the markup twice, one copy hidden.
  */
 function Inside({ title, pictures }: Pages) {
   return (
@@ -179,7 +172,6 @@ function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
   ));
 }
 
-/** The title and the numbered points of 'See How It Works'. */
 export function HowItWorks() {
   if (landing.howItWorks === undefined) return null;
   const { title, intro, points } = landing.howItWorks;
@@ -198,7 +190,6 @@ export function HowItWorks() {
   );
 }
 
-/** 'See How It Works' without a film. */
 function HowItWorksAlone() {
   return (
     <section className={styles.section} aria-labelledby="how-it-works">
@@ -207,7 +198,6 @@ function HowItWorksAlone() {
   );
 }
 
-/** 'Why Most Cold Outreach Fails'. */
 function Problems() {
   if (landing.problems === undefined) return null;
   const { title, intro, cards } = landing.problems;
@@ -226,7 +216,6 @@ function Problems() {
   );
 }
 
-/** 'The Solution': structured, personalised, measurable. */
 function Solution() {
   if (landing.solution === undefined) return null;
   const { title, text, qualities, proof } = landing.solution;
@@ -259,7 +248,6 @@ function Solution() {
   );
 }
 
-/** 'Proven Results From Real Teams': people, each with a quote and a metric. */
 function Testimonials() {
   if (landing.testimonials === undefined) return null;
   const { title, cards } = landing.testimonials;
@@ -299,7 +287,6 @@ function Testimonials() {
   );
 }
 
-/** A metric that begins with a figure has it large. */
 function Metric({ text }: { readonly text: string }) {
   const emphasis = figureAtStart(text);
   return (
@@ -316,7 +303,6 @@ function Metric({ text }: { readonly text: string }) {
   );
 }
 
-/** A row of companies: logos, or names where there are none. */
 function Logos() {
   if (landing.logos === undefined) return null;
   const { title, companies } = landing.logos;
@@ -338,7 +324,7 @@ function Logos() {
   );
 }
 
-/** Questions with their answers below them, all open: they are found by a search within the page, and printed. */
+/** All answers are open, so that searching and printing include them. */
 function Questions() {
   if (landing.questions === undefined) return null;
   const { title, intro, answers } = landing.questions;

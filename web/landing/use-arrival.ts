@@ -1,18 +1,16 @@
-// Brings a visitor who comes back from another stage to the place they left.
 import { useEffect, type RefObject } from 'react';
 
 import { placeIn, type Action } from '#web/landing/return-point.ts';
 
-/** Events by which a visitor moves the page. */
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
-/** So long after the arrival a scroll that no visitor made is the browser's own. */
+/** Browsers restore their own position within this time. */
 const BROWSERS_OWN_MS = 400;
 
 type Ref = RefObject<HTMLElement | null>;
 
 /**
- * Puts the focus on the call to action that was pressed, where the page stood, or on the headline.
+ * Focuses the pressed call to action at its old position, or the headline.
  * @param hasMoved whether the visitor comes back from another stage
  */
 export function useArrival(
@@ -27,21 +25,21 @@ export function useArrival(
     let unmoved = true;
     const settle = () => {
       if (!unmoved) return;
-      // Where the page stood, even if a font or a picture has changed its height meanwhile.
+      // Fonts and pictures may have changed the height in the meantime.
       if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
       else window.scrollTo(0, 0);
     };
     settle();
     const holdsButton = left?.action === 'film' || left?.action === 'bar';
     (holdsButton ? arrival?.querySelector('button') : arrival)?.focus({ preventScroll: true });
-    // The form may have been left during a smooth scroll, whose rest is still added.
+    // A smooth scroll on the form may still be running.
     requestAnimationFrame(() => requestAnimationFrame(settle));
-    // A busy browser restores its own place some frames after the page is there. What scrolls later is the visitor's, also without
-    // a key, a wheel or a pointer, as by voice or with a screen reader.
+    // A busy browser restores its position some frames later. Later scrolling is the visitor's, even without a key,
+    // wheel or pointer, as by voice control or a screen reader.
     const restoring = new AbortController();
     addEventListener('scroll', settle, { passive: true, signal: restoring.signal });
     const timer = setTimeout(() => restoring.abort(), BROWSERS_OWN_MS);
-    // After a reload the font arrives later, and must not move the page before the visitor does.
+    // After a reload, fonts arrive later.
     document.fonts.addEventListener('loadingdone', settle);
     const leave = () => {
       unmoved = false;

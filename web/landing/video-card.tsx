@@ -1,4 +1,3 @@
-// The film: a thumbnail with a play button, and after a press the player (specification, section 2).
 import { useEffect, useEffectEvent, useRef, useState, type Ref } from 'react';
 
 import * as site from '#campaign/site.yaml';
@@ -17,12 +16,11 @@ type VideoCardProps = {
   readonly playLabel: string;
   readonly caption: string;
   readonly notPlayable: string;
-  /** Of the button over the film when it has ended; without it there is none. */
   readonly button?: string | undefined;
   readonly onCallToAction: () => void;
 };
 
-/** Starts as a picture, so that nothing of the film is downloaded before a visitor wants to see it. */
+/** A picture first, so that no part of the film is downloaded before a press. */
 export function VideoCard({
   ref,
   label,
@@ -61,7 +59,7 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
         <source
           type="image/avif"
           srcSet={`${SITE_PATH}/media/poster-640.avif 640w, ${SITE_PATH}/media/poster-960.avif 960w`}
-          // A phone takes the small one, also with three pixels a point: its promise is the page's weight.
+          // Keeps the page light on phones, at any pixel density.
           sizes="(min-width: 1120px) 65rem, (min-width: 768px) 92vw, 48vw"
         />
         <img src={`${SITE_PATH}/media/poster-640.webp`} alt="" width={1280} height={720} loading="lazy" />
@@ -75,7 +73,6 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
 
 type PlayerProps = {
   readonly label: string;
-  /** Called when no file of the film can be played. */
   readonly onFailure: () => void;
   readonly onEnded: (ended: boolean) => void;
 };
@@ -86,12 +83,12 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
 
   useEffect(() => {
     video.current?.focus({ preventScroll: true });
-    // WebKit leaves it to the system's settings whether a default track is shown; the card promises captions.
+    // WebKit follows the system's settings instead of the default track.
     const captions = video.current?.textTracks[0];
     if (captions) captions.mode = 'showing';
     const timer = setTimeout(() => {
       video.current?.play().catch((error: unknown) => {
-        // A browser may also refuse to start by itself; the controls are there.
+        // The browser may refuse to start playback; the controls are there.
         if (error instanceof DOMException && error.name === 'NotSupportedError') notPlayable();
       });
     }, START_DELAY_MS);
@@ -110,14 +107,13 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
       poster={`${SITE_PATH}/media/poster-960.webp`}
       width={1280}
       height={720}
-      // Of a file that breaks off.
       onError={onFailure}
       onContextMenu={(event) => event.preventDefault()}
       onEnded={() => onEnded(true)}
       onSeeking={() => onEnded(false)}
     >
       <source src={`${SITE_PATH}/media/film.webm`} type="video/webm" />
-      {/* The last one: what could not play it either is the end. */}
+      {/* The last source: after it, the film cannot be played. */}
       <source src={`${SITE_PATH}/media/film.mp4`} type="video/mp4" onError={onFailure} />
       <track
         kind="captions"

@@ -1,4 +1,4 @@
-// A stage after the form, and what the visitor sees until the second file, which holds it, has loaded.
+// Waits for the second file, which holds the code screen and the article.
 import { useEffect, type ReactNode } from 'react';
 
 import { nextStep as words } from '#campaign/interface.yaml';
@@ -11,11 +11,9 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 
 type LaterStageProps = {
   readonly onHome: () => void;
-  /** The stage, from the second file. */
   readonly children: (module: Extract<LaterStages, { type: 'loaded' }>['module']) => ReactNode;
 };
 
-/** Shows a stage of the second file; until it has loaded, a notice, and a button once loading has failed. */
 export function LaterStage({ onHome, children }: LaterStageProps) {
   const stages = useLaterStages();
   useEffect(() => void loadLaterStages(), []);
@@ -30,7 +28,7 @@ export function LaterStage({ onHome, children }: LaterStageProps) {
   );
 }
 
-/** Loads the second file once more. A server that no longer has it has a newer release: that page comes back to this stage. */
+/** If the server no longer has the file, it runs a newer release; reloading the page restores this stage. */
 async function tryAgain(): Promise<void> {
   const { later = '' } = document.querySelector<HTMLElement>('script[data-later]')?.dataset ?? {};
   const answer = await fetch(later, { method: 'HEAD' }).catch(() => null);
@@ -47,7 +45,7 @@ function Waiting({ failed }: { readonly failed: boolean }) {
         <Button
           look="primary"
           onClick={() => {
-            // The button disappears; its focus must not fall to the body.
+            // The button disappears and would lose the focus.
             main.current?.focus({ preventScroll: true });
             void tryAgain();
           }}
@@ -59,7 +57,6 @@ function Waiting({ failed }: { readonly failed: boolean }) {
   );
 }
 
-/** The tooltips, as soon as the second file has loaded. */
 export function LoadedTooltips() {
   const stages = useLaterStages();
   return stages.type === 'loaded' && <stages.module.Tooltips />;

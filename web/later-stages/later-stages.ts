@@ -1,4 +1,4 @@
-// The second file of the application: what no visitor needs before the form is sent.
+// The application's second file: everything after the form.
 import { adoptStyles } from '#web/styles/adopt-styles.ts';
 import { laterStagesStyles } from '#web/styles/later-stages-styles.ts';
 

@@ -1,5 +1,4 @@
-// Loads the second file of the application (later-stages.ts): as soon as the first file has run, long before a visitor can need
-// it, and again when a stage needs it and loading has failed.
+// Loads the second file after the first has run, and again if a stage needs it after an error.
 import { useSyncExternalStore } from 'react';
 
 type LaterStagesModule = typeof import('#web/later-stages/later-stages.ts');
@@ -10,12 +9,11 @@ export type LaterStages =
   | { readonly type: 'loaded'; readonly module: LaterStagesModule };
 
 declare global {
-  /** The module of the first file as the boot script loaded it, from which the second one takes its imports (build/build.ts). */
+  /** The first file's module, which the second one imports from (build/build.ts). */
   var appModule: Promise<unknown> | undefined;
 }
 
 const LOADING: LaterStages = { type: 'loading' };
-/** Pauses before each further try. */
 const PAUSES_MS = [500, 2000];
 
 let state: LaterStages = LOADING;
@@ -28,7 +26,7 @@ function show(next: LaterStages): void {
   for (const listener of listeners) listener();
 }
 
-/** @param _query becomes part of the address (build/build.ts), because browsers remember that a module failed to load */
+/** @param _query becomes part of the URL (build/build.ts), because browsers remember failed modules */
 const load = (_query: string): Promise<LaterStagesModule> => import('#web/later-stages/later-stages.ts');
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -46,11 +44,7 @@ async function ask(): Promise<void> {
   show({ type: 'failed' });
 }
 
-/**
- * Loads the second file, unless it has loaded or is loading.
- * @param withinMs how long the caller waits for it, in milliseconds; without it, to the end
- * @returns once it has loaded, or every try has failed, or the caller has waited long enough
- */
+/** Resolves once the file has loaded, every attempt has failed, or `withinMs` is over. */
 export function loadLaterStages(withinMs?: number): Promise<void> {
   if (state.type === 'failed') show(LOADING);
   asking ??= ask().finally(() => {
@@ -59,7 +53,6 @@ export function loadLaterStages(withinMs?: number): Promise<void> {
   return withinMs === undefined ? asking : Promise.race([asking, wait(withinMs)]);
 }
 
-/** The state of the second file, and its module once it has loaded. */
 export function useLaterStages(): LaterStages {
   return useSyncExternalStore(
     (listener) => {

@@ -1,5 +1,5 @@
-// What the visitor gets for an address, repeated beside the form and the code: the guide, what it teaches, and a testimonial if
-// there is one. On narrow screens it stands under the code; the form has one line in its place.
+// The guide's promise next to the form and the code, from campaign/landing.yaml. On narrow screens it follows the code,
+// and the form has one line instead.
 import { closing, promise, testimonial } from '#campaign/landing.yaml';
 import { PromiseCover } from '#web/guide/guide-cover.tsx';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
@@ -7,15 +7,12 @@ import styles from '#web/steps/promise-beside-step.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
 
-/** A step on the way to the guide that has a screen of its own kind. */
 export type Step = 'form' | 'code';
 
-/** One line; hidden where the whole promise stands beside the form. */
 export function PromiseLine() {
   return promise && <p className={styles.line}>{promise.line}</p>;
 }
 
-/** The reassurances of the closing card, below the button. A line ends between two of them, never inside one. */
 export function Reassurances() {
   return (
     <p className={styles.note}>
@@ -24,7 +21,6 @@ export function Reassurances() {
   );
 }
 
-/** Beside the step on wide screens, below the code on narrow ones. */
 export function PromiseAside({ step }: { readonly step: Step }) {
   if (promise === undefined) return null;
   const { title, points, imageAlt } = promise;

@@ -1,5 +1,4 @@
-// What the form and the code screen share: header, footer, how far the visitor has come, and the promise beside the column
-// of the step. Both screens stand in the same places, so nothing jumps from one to the other.
+// The frame shared by form and code screen, so that nothing moves between them.
 import type { ReactNode, Ref } from 'react';
 
 import { steps as words } from '#campaign/interface.yaml';
@@ -13,14 +12,11 @@ const STEPS = ['form', 'code', 'guide'] as const;
 type StepFrameProps = {
   readonly step: Step;
   readonly onHome: () => void;
-  /** The column of the step. */
   readonly ref?: Ref<HTMLElement>;
-  /** The id of the heading, where the column is to be a region of that name. */
   readonly labelledBy?: string;
   readonly children: ReactNode;
 };
 
-/** A screen on the way to the guide. */
 export function StepFrame({ step, onHome, ref, labelledBy, children }: StepFrameProps) {
   return (
     <>
@@ -37,7 +33,6 @@ export function StepFrame({ step, onHome, ref, labelledBy, children }: StepFrame
   );
 }
 
-/** How far the visitor has come. */
 function Progress({ step }: { readonly step: Step }) {
   if (words === undefined) return null;
   const { label, ...names } = words;

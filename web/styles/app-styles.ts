@@ -1,4 +1,3 @@
-// The styles that travel with the application's first file, not with the page.
 import { asksMore } from '#campaign/form.yaml';
 import form from '#web/form/form-stage.module.css?inline';
 import ownFields from '#web/form/own-fields.module.css?inline';
@@ -13,7 +12,7 @@ import preferences from '#web/styles/preferences.css?inline';
 import buttonLooks from '#web/ui/button-looks.module.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
 
-/** Last what a visitor's system asks for: it goes before all the others. */
+/** preferences.css is last and therefore wins. */
 export const appStyles = [
   buttonLooks,
   field,

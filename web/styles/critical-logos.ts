@@ -1,2 +1,2 @@
-// The styles that only the landing page of a campaign with a row of logos has in addition to those of critical.ts.
+// Additional critical styles of landing pages with a row of logos.
 export { default as logos } from '#web/landing/logos.module.css';

@@ -1,3 +1,3 @@
-// The styles that only the 404 page has in addition to those of critical.ts.
+// Additional critical styles of the 404 page.
 export { default as envelope } from '#web/ui/envelope.module.css';
 export { default as notFound } from '#web/not-found.module.css';

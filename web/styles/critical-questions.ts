@@ -1,2 +1,2 @@
-// The styles that only the landing page of a campaign with questions and answers has in addition to those of critical.ts.
+// Additional critical styles of landing pages with questions and answers.
 export { default as questions } from '#web/landing/questions.module.css';

@@ -1,6 +1,5 @@
-// The styles of the prerendered landing page: they stand inline in it. Exported, because the build leaves out a module of
-// styles that no file imports from. A test keeps this list, those of the other critical-*.ts, app-styles.ts and
-// later-stages-styles.ts complete.
+// Inline styles of the prerendered landing page. Exported, because the build drops style modules that no file imports
+// from.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 

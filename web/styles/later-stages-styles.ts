@@ -1,4 +1,4 @@
-// The styles that travel with the application's second file (web/later-stages/later-stages.ts).
+// Styles of the application's second file.
 import content from '#web/content/content-stage.module.css?inline';
 import openingEnvelope from '#web/content/opening-envelope.module.css?inline';
 import tooltip from '#web/ui/tooltip.module.css?inline';

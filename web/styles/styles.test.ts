@@ -10,8 +10,8 @@ const listed = (file: string) =>
     ([, name]) => name,
   );
 
-describe('the styles', () => {
-  it('are each either in the page or in the application, and in one of them only', () => {
+describe('style sheets', () => {
+  it('every style sheet is either in the page or in the application, never in both', () => {
     const all = globSync('**/*.css', { cwd: WEB });
     assert.deepEqual(
       [

@@ -11,15 +11,15 @@ const forbidden = () => {
   throw new Error('storage is forbidden');
 };
 
-describe('the theme', () => {
-  it('is light unless dark was chosen', () => {
+describe('theme', () => {
+  it('readTheme is light unless dark was chosen', () => {
     assert.equal(readTheme(storageWith(null)), 'light');
     assert.equal(readTheme(storageWith('light')), 'light');
     assert.equal(readTheme(storageWith('dark')), 'dark');
     assert.equal(readTheme(storageWith('purple')), 'light');
   });
 
-  it('is kept under the key "theme"', () => {
+  it('keepTheme stores the theme under "theme"', () => {
     const kept: string[] = [];
     keepTheme(
       () => ({ getItem: () => null, setItem: (key, value) => void kept.push(`${key}=${value}`) }),
@@ -28,7 +28,7 @@ describe('the theme', () => {
     assert.deepEqual(kept, ['theme=dark']);
   });
 
-  it('needs no storage', () => {
+  it('readTheme and keepTheme work without storage', () => {
     assert.equal(readTheme(forbidden), 'light');
     assert.doesNotThrow(() => keepTheme(forbidden, 'dark'));
   });

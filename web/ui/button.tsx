@@ -1,4 +1,4 @@
-// The page's buttons. Each look is for one purpose: `primary` for the one thing to do next.
+// `primary` is for the next thing to do.
 import type { ComponentProps } from 'react';
 
 import styles from '#web/ui/button.module.css';
@@ -13,7 +13,6 @@ const LOOKS: Readonly<Record<Look, string | undefined>> = {
   icon: styles.icon,
 };
 
-/** A button; submits nothing unless `type` says so. */
 export function Button({
   look = 'plain',
   className,

@@ -1,8 +1,6 @@
-// An ornament: a letter in an open envelope.
 import { ENVELOPE_PARTS } from '#shared/drawings.ts';
 import styles from '#web/ui/envelope.module.css';
 
-/** The drawing, as wide as the room it stands in. */
 export function Envelope() {
   return (
     <svg className={styles.envelope} viewBox="0 0 200 200" width="200" height="200" aria-hidden>

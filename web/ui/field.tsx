@@ -1,11 +1,10 @@
-// A labelled input with its error underneath, tied together for screen readers.
+// A labelled input and its error, connected for screen readers.
 import { useId, type ComponentProps, type ReactNode } from 'react';
 
 import styles from '#web/ui/field.module.css';
 
 type FieldProps = ComponentProps<'input'> & { readonly label: string; readonly error?: string | undefined };
 
-/** One line of text. `children` stand between the input and its error, for a suggestion. */
 export function TextField({
   label,
   error,
@@ -25,7 +24,6 @@ export function TextField({
   );
 }
 
-/** A box to tick. */
 export function CheckboxField({ label, error, ...props }: FieldProps) {
   const id = useId();
   return (
@@ -39,13 +37,11 @@ export function CheckboxField({ label, error, ...props }: FieldProps) {
 
 const errorId = (id: string): string => `${id}-error`;
 
-/** What ties an input to its error. */
 export const errorAttributes = (id: string, error: string | undefined) => ({
   'aria-invalid': error !== undefined,
   'aria-describedby': error === undefined ? undefined : errorId(id),
 });
 
-/** The error under an input. */
 export function FieldError({ id, error }: { readonly id: string; readonly error: string | undefined }) {
   if (error === undefined) return null;
   return (

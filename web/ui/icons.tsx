@@ -1,9 +1,8 @@
-// Our own icons, one family: drawn on a grid of 24 with one line, in the hand of the pictures (docs/decisions/0007).
-// All are decorative; the control or the heading beside them has the name.
+// Our icons: one stroke on a grid of 24 (docs/decisions/0007). Decorative; the control or heading next to them has the
+// name.
 
 type IconProps = { readonly size?: number; readonly className?: string | undefined };
 
-/** @param path of one line, on a grid of 24 */
 export const icon = (path: string, weight = 1.75) =>
   function Icon({ size = 20, className }: IconProps) {
     return (
@@ -35,7 +34,7 @@ export const SunIcon = icon(
 
 const THIN = 1.1;
 
-/** An icon of the set that campaigns choose from, in the weight of ours. @param lines its markup, from the build alone */
+/** An icon from the campaign's set, as heavy as ours. @param lines SVG markup, only from the build */
 export function LinesIcon({ lines, size }: { readonly lines: string; readonly size: number }) {
   return (
     <svg
@@ -53,32 +52,26 @@ export function LinesIcon({ lines, size }: { readonly lines: string; readonly si
   );
 }
 
-/** A briefing and a pen. */
 export const PromptIcon = icon(
   'M10.5 21H5.2A1.2 1.2 0 0 1 4 19.8V4.2A1.2 1.2 0 0 1 5.2 3h9.6A1.2 1.2 0 0 1 16 4.2V9M7 7.5h6M7 11h4m9.7.4a1.6 1.6 0 0 0-2.3 0l-5.2 5.3-.9 3.8 3.8-.9 5.2-5.3a1.6 1.6 0 0 0 0-2.3z',
   THIN,
 );
-/** Five index cards, one behind the other. */
 export const KnowledgeIcon = icon(
   'M3.5 10.5h17v10.5h-17zM5 8.2h14M6.6 6h10.8M8.2 3.9h7.6M9.8 2h4.4M7 14h10M7 17.3h6',
   THIN,
 );
-/** Four drivers that overlap in one reader. */
 export const DriversIcon = icon(
   'M12 2.8a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm0 8.6a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zM7.7 7.1a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8zm8.6 0a4.9 4.9 0 1 0 0 9.8 4.9 4.9 0 0 0 0-9.8z',
   THIN,
 );
-/** A letter that arrived: its flap is a tick. */
 export const DeliverabilityIcon = icon(
   'M3 8.5v10.3A1.2 1.2 0 0 0 4.2 20h15.6a1.2 1.2 0 0 0 1.2-1.2V8.5M3 8.5l7.3 6L22 4',
   THIN,
 );
-/** A loop that ends when it is right. */
 export const RefinementIcon = icon(
   'M19.4 15.5A8.3 8.3 0 1 1 18.6 7M19.5 3.2V7.5h-4.3M8.7 12.2l2.5 2.5 4.6-5',
   THIN,
 );
-/** Replies, campaign after campaign. */
 export const ResultsIcon = icon(
   'M3 21h18M5.7 17.5v-3m4.2 3v-5m4.2 5V9.8m4.2 7.7V7M4.5 10 10 6l3 1.5L19 3',
   THIN,

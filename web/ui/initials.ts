@@ -1,4 +1,4 @@
-/** The first letters of a person's first and last name: "Ada King Lovelace" becomes "AL". */
+/** "Ada King Lovelace" becomes "AL". */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/);
   const letters = [words[0], words.length > 1 ? words.at(-1) : ''].map(

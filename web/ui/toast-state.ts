@@ -1,18 +1,18 @@
-// Which toasts there are: a plain reducer. Timers and React are elsewhere (toast-store.ts, toaster.tsx).
+// The toast reducer. Timers are in toast-store.ts, React in toaster.tsx.
 
 export type ToastContent = {
   readonly title: string;
   readonly description: string;
-  /** A part before the description, set in a muted tone, such as "400: ". */
+  /** Shown muted before the description, such as "400: ". */
   readonly prefix?: string;
   readonly variant?: 'default' | 'destructive';
-  /** The description also stands beside what has the focus and is read out there: the toast speaks its title alone. */
+  /** The focused element already reads the description aloud, so the toast announces only its title. */
   readonly spokenThere?: boolean;
 };
 
 export type Toast = ToastContent & {
   readonly id: string;
-  /** False once dismissed: the toast is on its way out, and stays in the state until removed. */
+  /** False once dismissed; the toast stays in the state until removed. */
   readonly open: boolean;
 };
 
@@ -24,12 +24,11 @@ export type ToastAction =
   | { readonly type: 'dismiss'; readonly id: string }
   | { readonly type: 'remove'; readonly id: string };
 
-/** Specification, section 9: at most one toast is visible at a time. */
+/** Specification, section 9. */
 const TOAST_LIMIT = 1;
-/** Specification, section 9: how long a dismissed toast stays in the state. */
+/** Specification, section 9. */
 export const TOAST_REMOVE_DELAY_MS = 1_000_000;
 
-/** The next state. The newest toast comes first; a new one takes the place of the old. */
 export function toastReducer(state: ToastState, action: ToastAction): ToastState {
   switch (action.type) {
     case 'add':

@@ -1,4 +1,3 @@
-// Keeps the toasts of one page and the timers that remove dismissed ones.
 import {
   toastReducer,
   TOAST_REMOVE_DELAY_MS,
@@ -10,14 +9,12 @@ import {
 export type ToastStore = {
   readonly subscribe: (listener: () => void) => () => void;
   readonly getState: () => ToastState;
-  /** Shows a toast in place of any other. Returns its id. */
+  /** Replaces any other toast. Returns the ID. */
   readonly add: (toast: ToastContent) => string;
   readonly update: (id: string, changes: Partial<ToastContent>) => void;
-  /** Starts a toast's way out; it leaves the state 1,000,000 ms later. */
   readonly dismiss: (id: string) => void;
 };
 
-/** Makes a store. Timers of the platform; tests mock them. */
 export function createToastStore(): ToastStore {
   let state: ToastState = [];
   let lastId = 0;

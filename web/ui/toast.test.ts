@@ -7,13 +7,13 @@ import { createToastStore } from '#web/ui/toast-store.ts';
 const toast = (id: string) => ({ id, title: `Toast ${id}`, description: '' });
 
 describe('toasts', () => {
-  it('are at most one: a new one takes the place of the old', () => {
+  it('toastReducer replaces the previous toast with a new one', () => {
     const one = toastReducer([], { type: 'add', toast: toast('1') });
     const two = toastReducer(one, { type: 'add', toast: toast('2') });
     assert.deepEqual(two, [{ ...toast('2'), open: true }]);
   });
 
-  it('are updated, dismissed and removed by id', () => {
+  it('toastReducer updates, dismisses and removes a toast by ID', () => {
     const state = toastReducer([], { type: 'add', toast: toast('1') });
     assert.equal(
       toastReducer(state, { type: 'update', id: '1', changes: { title: 'New' } })[0]?.title,
@@ -29,8 +29,8 @@ describe('toasts', () => {
   });
 });
 
-describe('the toast store', () => {
-  it('removes a toast 1,000,000 ms after its dismissal, however often it is dismissed', () => {
+describe('toast store', () => {
+  it('createToastStore removes a toast 1,000,000 ms after its dismissal, however often it is dismissed', () => {
     assert.equal(TOAST_REMOVE_DELAY_MS, 1_000_000);
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
@@ -56,7 +56,7 @@ describe('the toast store', () => {
     }
   });
 
-  it('forgets the timer of a toast that another one replaced', () => {
+  it('createToastStore clears the timer of a replaced toast', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const store = createToastStore();

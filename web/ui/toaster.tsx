@@ -1,5 +1,5 @@
-// Shows the toasts (specification, section 4): closes by itself after 5000 ms, by a swipe to the right of 50 px, or
-// by its button; F8 moves the focus to the region.
+// Shows the toasts (specification, section 4): closed after 5000 ms, by a swipe of 50 px to the right, or by the
+// button; F8 moves the focus to them.
 import * as RadixToast from '@radix-ui/react-toast';
 import {
   createContext,
@@ -23,7 +23,6 @@ const SWIPE_THRESHOLD_PX = 50;
 
 const ToastContext = createContext<ToastStore | null>(null);
 
-/** Gives everything inside it toasts to show. */
 export function ToastProvider({
   store,
   children,
@@ -34,14 +33,12 @@ export function ToastProvider({
   return <ToastContext value={store}>{children}</ToastContext>;
 }
 
-/** The page's toasts. */
 export function useToasts(): ToastStore {
   const store = useContext(ToastContext);
   if (store === null) throw new Error('useToasts needs a ToastProvider above it.');
   return store;
 }
 
-/** The region where toasts appear. */
 export function Toaster() {
   const store = useToasts();
   const toasts = useSyncExternalStore(store.subscribe, store.getState, store.getState);
@@ -49,8 +46,8 @@ export function Toaster() {
   const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (
     <RadixToast.Provider
-      // A visitor who closes a toast has the pointer or the focus on it, which stops the time of Radix's provider, and nothing
-      // starts it again when the last toast has gone: the next one would stay for ever. So each toast begins afresh.
+      // Radix stops its timer while pointer or focus are on a toast and does not restart it when the last toast has
+      // closed, so that the next one would stay forever. A new key restarts it.
       key={toasts[0]?.id}
       label={words.announced}
       duration={AUTO_CLOSE_MS}
@@ -73,9 +70,9 @@ export function Toaster() {
 }
 
 /**
- * Keeps the toast and what has the focus apart: the page moves when one would lie over the other.
- * @param shown the toast's id
- * @returns gives the focus, when it is among the toasts, back to what had it before
+ * Scrolls the page so that the toast does not cover the focused element.
+ * @param shown the toast's ID
+ * @returns moves the focus from the toasts back to the element that had it before
  */
 function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
   const before = useRef<Element | null>(null);
@@ -85,12 +82,11 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       const region = regionOf(viewport);
       if (region?.contains(document.activeElement)) return;
       before.current = document.activeElement;
-      // The header stays where it is, so on a low screen the toast goes out of its way (toaster.module.css).
+      // The header cannot scroll, so the toast moves on a low screen (toaster.module.css).
       viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
-      // After the browser's own scrolling to it.
       requestAnimationFrame(() => region && uncoverFocus(region));
     };
-    // The toast comes into its list later than this, and grows with its words.
+    // The toast is added later and grows with its words.
     const resized = new ResizeObserver(onFocus);
     if (viewport.current) resized.observe(viewport.current);
     document.addEventListener('focusin', onFocus);
@@ -98,7 +94,7 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       resized.disconnect();
       document.removeEventListener('focusin', onFocus);
     };
-    // A new toast as well as a new focus.
+    // Also runs for a new toast.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [viewport, shown]);
 
@@ -110,17 +106,17 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
   };
 }
 
-/** The list and what Radix puts around it to catch the Tab key. */
+/** Includes Radix's focus traps. */
 const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.parentElement;
 
-/** Between toast and focus; more than the way the toast still has to go while it arrives. */
+/** More than the distance that an arriving toast still moves. */
 const GAP_PX = 24;
 
-/** Scrolls so far that the toast does not lie over what has the focus (WCAG 2.4.11). */
+/** WCAG 2.4.11. */
 function uncoverFocus(region: Element): void {
   const focused = document.activeElement;
   const toast = region.querySelector('li')?.getBoundingClientRect();
-  // A heading has the focus without being of use to a keyboard.
+  // A focused heading needs no keyboard access.
   if (!toast || !(focused instanceof HTMLElement) || focused.tabIndex < 0 || region.contains(focused)) return;
   const { top, bottom, left, right } = focused.getBoundingClientRect();
   if (bottom <= toast.top || top >= toast.bottom || right <= toast.left || left >= toast.right) return;
@@ -141,7 +137,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
     >
       <div className={styles.text}>
         <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
-        {/* What is announced is one text after the other. */}{' '}
+        {/* Separates title and description in the announcement. */}{' '}
         <RadixToast.Description
           className={styles.description}
           data-radix-toast-announce-exclude={toast.spokenThere ? '' : undefined}

@@ -1,5 +1,5 @@
-// Which controls have a tooltip. What shows them comes with the application's second file (tooltips.tsx), and leaves the
-// control itself as it is: a control that was rendered anew would lose the focus.
+// Registers controls that have a tooltip. The second file shows it (tooltips.tsx) without rendering the control again,
+// which would lose the focus.
 import { cloneElement, useEffect, useState, type ReactElement, type Ref } from 'react';
 
 type Tip = { readonly target: HTMLElement; readonly text: string };
@@ -12,7 +12,6 @@ function setTips(next: readonly Tip[]): void {
   for (const listener of listeners) listener();
 }
 
-/** The controls on the screen that have one, for useSyncExternalStore. */
 export const tipStore = {
   subscribe: (listener: () => void) => {
     listeners.add(listener);
@@ -21,10 +20,7 @@ export const tipStore = {
   getTips: () => tips,
 };
 
-/**
- * A short explanation of a control.
- * @param children one control that already has an accessible name
- */
+/** @param children one control that already has an accessible name */
 export function Tooltip({
   text,
   children,

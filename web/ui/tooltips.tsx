@@ -1,5 +1,4 @@
-// Tooltips (specification, section 2): they open after 700 ms of hovering, at once within 300 ms of another one, 4 px
-// away, and close on blur, click, pointer down, scroll or Escape.
+// Tooltips (specification, section 2): open after 700 ms of hovering, at once within 300 ms of another one, 4 px away.
 import * as RadixTooltip from '@radix-ui/react-tooltip';
 import { useEffect, useEffectEvent, useLayoutEffect, useSyncExternalStore, type ComponentProps } from 'react';
 
@@ -10,7 +9,6 @@ const DELAY_MS = 700;
 const SKIP_DELAY_MS = 300;
 const OFFSET_PX = 4;
 
-/** The tooltips of all controls that have one (tooltip.tsx); they share the skip-delay window. */
 export function Tooltips() {
   const tips = useSyncExternalStore(tipStore.subscribe, tipStore.getTips);
   return (
@@ -31,7 +29,6 @@ export function Tooltips() {
   );
 }
 
-/** What the trigger of a tooltip listens to, and React's name for it. */
 const HANDLERS = {
   pointermove: 'onPointerMove',
   pointerleave: 'onPointerLeave',
@@ -49,7 +46,7 @@ type ControlProps = Pick<
   readonly [Handler in (typeof HANDLERS)[keyof typeof HANDLERS]]?: (event: Event) => void;
 };
 
-/** A control that is on the screen already, as the library's trigger: it renders nothing and passes everything on. */
+/** Makes a rendered control the library's trigger; renders nothing itself. */
 function Control({ target, ref, ...props }: ControlProps & { readonly target: HTMLElement }) {
   const giveRef = useEffectEvent((element: HTMLElement | null) => {
     if (typeof ref === 'function') ref(element as HTMLButtonElement | null);
@@ -64,7 +61,7 @@ function Control({ target, ref, ...props }: ControlProps & { readonly target: HT
   );
   useEffect(() => {
     for (const type of EVENTS) target.addEventListener(type, onEvent);
-    // The hover or the focus may be older than this file.
+    // Hover or focus may have begun before this file loaded.
     if (target.matches(':hover') && matchMedia('(hover:hover)').matches)
       onEvent(new PointerEvent('pointermove'));
     if (target.matches(':focus-visible')) onEvent(new FocusEvent('focus'));

@@ -1,8 +1,8 @@
 import { useEffect, useRef, type RefObject } from 'react';
 
 /**
- * Moves the focus to an element when it appears, without scrolling: a new stage begins at its heading, for the
- * keyboard and for screen readers.
+ * Focuses an element when it appears, without scrolling. For keyboards and screen readers, a new stage begins at its
+ * heading.
  */
 export function useFocusOnMount<T extends HTMLElement>(): RefObject<T | null> {
   const element = useRef<T>(null);

@@ -5,15 +5,15 @@ import { nextAskAt } from '#web/verification/asking-times.ts';
 
 const CODE_AT = 1_000_000;
 
-describe('asking what became of the mail', () => {
-  it('happens at six times within three minutes, and never again', () => {
+describe('nextAskAt', () => {
+  it('nextAskAt returns six times within three minutes', () => {
     const asks: number[] = [];
     for (let next = nextAskAt(CODE_AT, CODE_AT); next !== null; next = nextAskAt(CODE_AT, next))
       asks.push((next - CODE_AT) / 1000);
     assert.deepEqual(asks, [3, 8, 20, 45, 90, 180]);
   });
 
-  it('happens once for all that were missed while the page was hidden', () => {
+  it('nextAskAt skips times missed while the page was hidden', () => {
     assert.equal(nextAskAt(CODE_AT, CODE_AT), CODE_AT + 3_000);
     assert.equal(nextAskAt(CODE_AT, CODE_AT + 30_000), CODE_AT + 45_000);
     assert.equal(nextAskAt(CODE_AT, CODE_AT + 600_000), null);

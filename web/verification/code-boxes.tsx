@@ -1,4 +1,3 @@
-// The six boxes, as they look. What each key does is in code-entry.ts; focus and hand-over are in use-code-entry.ts.
 import { useId, useRef, type Ref } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
@@ -11,18 +10,15 @@ import { useCodeEntry, type CodeEntryProps } from '#web/verification/use-code-en
 import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 'onEdit' | 'onComplete'> & {
-  /** The group of boxes. */
   readonly ref: Ref<HTMLDivElement>;
-  /** The elements that a screen reader reads when the caret enters the boxes: the heading, and where the code was sent. */
+  /** Screen readers read the heading and this text when the focus enters the boxes. */
   readonly headingId: string;
   readonly introId: string;
-  /** Why the last code failed; shown under the boxes. */
   readonly failure: ToastContent | null;
 };
 
 const BOXES_ID = 'verification-boxes';
 
-/** The one-time code, one digit a box. */
 export function CodeBoxes({
   ref,
   headingId,
@@ -64,14 +60,14 @@ export function CodeBoxes({
               boxes.current[box] = element;
             }}
             className={styles.box}
-            // No maxlength: it would cut off an autofill that puts all six digits into one box.
+            // Without maxlength, which would cut off autofill of all six digits into one box.
             type="text"
             inputMode="numeric"
             enterKeyHint={box === CODE_LENGTH - 1 ? 'done' : 'next'}
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            // Until something new is typed, the boxes show that the code was refused.
+            // Marks the refusal until something is typed.
             aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
             aria-describedby={complaint === null ? undefined : failureId}
             value={digit}

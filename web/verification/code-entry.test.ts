@@ -21,61 +21,61 @@ const entryOf = (text: string, focus: number): CodeEntry => ({
 const input = (box: number, value: string): CodeEntryEvent => ({ type: 'input', box, value });
 const paste = (box: number, text: string): CodeEntryEvent => ({ type: 'paste', box, text });
 
-describe('typing into the code boxes', () => {
-  it('takes digits only and moves on with each', () => {
+describe('code entry', () => {
+  it('input accepts only digits and moves to the next box with each', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1'))), '1_____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, 'a'))), '______ 0');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '-'), input(0, ' '), input(0, '.'))), '______ 0');
     assert.equal(shown(after(entryOf('12345_', 5), input(5, '6'))), '123456 5');
   });
 
-  it('replaces the digit in a filled box, wherever the caret stands', () => {
+  it('input replaces the digit of a filled box at any caret position', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, '27'))), '173___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '72'))), '173___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '22'))), '123___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '2x'))), '123___ 2');
   });
 
-  it('begins anew over the first digit of a full row, and corrects any other alone', () => {
+  it('input over the first digit of a full code starts again, over another digit replaces only that one', () => {
     assert.equal(shown(after(entryOf('123456', 0), input(0, '71'))), '7_____ 1');
     assert.equal(shown(after(entryOf('123456', 0), input(0, '1'))), '1_____ 1');
     assert.equal(shown(after(entryOf('123456', 3), input(3, '7'))), '123756 4');
   });
 
-  it('empties a box that is emptied, and stays there', () => {
+  it('emptying a box keeps the focus in it', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, ''))), '1_3___ 1');
   });
 
-  it('takes the digits of every script as 0 to 9', () => {
+  it('input converts digits of every script to 0 to 9', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '１'))), '1_____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '٣'))), '3_____ 1');
     assert.equal(shown(after(entryOf('3_____', 0), input(0, '3٣'))), '3_____ 1');
     for (const system of Intl.supportedValuesOf('numberingSystem')) {
       const digits = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false });
       const typed = [3, 0, 9, 1, 7, 5].map((digit) => digits.format(digit));
-      // Chinese numerals and the like are words, not digits a keyboard types.
+      // Chinese numerals are words, not digits of a keyboard.
       if (!typed.every((digit) => /^\p{Nd}$/u.test(digit))) continue;
       assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, typed.join('')))), '309175 5', system);
       assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, `‏${typed.join('')}‏.`))), '309175 5', system);
     }
   });
 
-  it('knows a key that types a digit from one that is named after a number', () => {
+  it('isDigit distinguishes digit keys from keys such as F8', () => {
     assert.deepEqual(['7', '٣', '𝟗', 'F8', '12', 'x', '½'].filter(isDigit), ['7', '٣', '𝟗']);
   });
 
-  it('does not take signs that merely decompose into digits', () => {
+  it('input ignores characters that only decompose into digits', () => {
     for (const sign of ['½', '²', '①', '₃', '⒈', '㉑', 'Ⅷ', '三'])
       assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, sign), paste(0, sign))), '______ 0', sign);
     assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, '½ 123456²'))), '123456 5');
   });
 
-  it('fills all boxes from one input event, in any box', () => {
+  it('one input event in any box fills all boxes', () => {
     for (const box of [0, 3, 5])
       assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1234567'))), '123456 5');
-    // Dropped, dictated, or from the clipboard of a keyboard: no paste event tells.
+    // Dropped, dictated or inserted by a keyboard's clipboard, without a paste event.
     for (const text of [
       '10 minutes: 123456',
       '25 Nov 2026, 18:31 123 456 is your code',
@@ -86,14 +86,14 @@ describe('typing into the code boxes', () => {
   });
 });
 
-describe('moving between the code boxes', () => {
-  it('Backspace clears a filled box, and on an empty one only moves back', () => {
+describe('code entry keys', () => {
+  it('Backspace clears a filled box, and only moves back from an empty one', () => {
     assert.equal(shown(after(entryOf('123___', 2), { type: 'backspace', box: 2 })), '12____ 2');
     assert.equal(shown(after(entryOf('12____', 2), { type: 'backspace', box: 2 })), '12____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, { type: 'backspace', box: 0 })), '______ 0');
   });
 
-  it('arrows, Home and End move the focus and nothing else', () => {
+  it('arrows, Home and End only move the focus between the boxes', () => {
     const moved = (box: number, to: 'previous' | 'next' | 'first' | 'last') =>
       shown(after(entryOf('12____', box), { type: 'move', box, to }));
     assert.equal(moved(2, 'previous'), '12____ 1');
@@ -105,8 +105,8 @@ describe('moving between the code boxes', () => {
   });
 });
 
-describe('pasting into the code boxes', () => {
-  it('finds the code in what people copy, in any box', () => {
+describe('code entry by pasting', () => {
+  it('pasting into any box finds the code in surrounding text', () => {
     const texts = [
       '123456',
       '123 456',
@@ -125,14 +125,14 @@ describe('pasting into the code boxes', () => {
     }
   });
 
-  it('puts part of a code where it was pasted, and ignores what holds no digit', () => {
+  it('pasting part of a code fills the boxes from there and ignores text without digits', () => {
     assert.equal(shown(after(entryOf('12____', 2), paste(2, '34'))), '1234__ 4');
     assert.equal(shown(after(entryOf('12____', 2), paste(2, 'no code here'))), '12____ 2');
   });
 });
 
-describe('the code', () => {
-  it('is complete with six digits, and gone after a reset', () => {
+describe('complete codes', () => {
+  it('completeCode returns six digits, and null after a reset', () => {
     assert.equal(completeCode(entryOf('12345_', 5)), null);
     assert.equal(completeCode(entryOf('_23456', 0)), null);
     assert.equal(completeCode(entryOf('123456', 5)), '123456');

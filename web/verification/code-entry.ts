@@ -1,22 +1,18 @@
-// Six boxes for one code, as a plain reducer: what each key, paste and autofill does, and where the focus goes.
+// A reducer for the six boxes: input, paste and autofill, and the focus.
 import { codeDigits } from '#shared/code-digits.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
 export type CodeEntry = {
-  /** One digit or nothing for each box. */
   readonly digits: readonly string[];
-  /** The box that has the focus. */
   readonly focus: number;
 };
 
 export type CodeEntryEvent =
-  /** The value of a box changed: a typed digit, or several characters from autofill or a keyboard. */
   | { readonly type: 'input'; readonly box: number; readonly value: string }
   | { readonly type: 'paste'; readonly box: number; readonly text: string }
   | { readonly type: 'backspace'; readonly box: number }
   | { readonly type: 'move'; readonly box: number; readonly to: 'previous' | 'next' | 'first' | 'last' }
   | { readonly type: 'focus'; readonly box: number }
-  /** The code was refused: empty boxes, focus on the first. */
   | { readonly type: 'reset' };
 
 export const EMPTY_CODE_ENTRY: CodeEntry = {
@@ -31,34 +27,31 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
   End: 'last',
 };
 
-/** What a key without Ctrl, Meta or Alt does in a box; null for a key that the browser handles. */
+/** For keys without Ctrl, Meta or Alt; null if the browser handles the key. */
 export function eventOfKey({ digits }: CodeEntry, box: number, key: string): CodeEntryEvent | null {
   const to = MOVES[key];
   if (to !== undefined) return { type: 'move', box, to };
   if (key === 'Backspace') return { type: 'backspace', box };
-  // The same digit over itself changes no value, so no input event follows; it still moves on.
+  // The same digit typed again fires no input event, but still moves on.
   return key.length === 1 && key === digits[box] ? { type: 'input', box, value: key } : null;
 }
 
 const LAST = CODE_LENGTH - 1;
 const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);
 
-/** The six digits, or null while a box is empty. */
 export function completeCode({ digits }: CodeEntry): string | null {
   return digits.every((digit) => digit !== '') ? digits.join('') : null;
 }
 
-/** The next state. */
 export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeEntry {
   switch (event.type) {
     case 'input':
-      // Emptied by Delete, by cutting, by an assistive tool.
       if (event.value === '') return { digits: entry.digits.with(event.box, ''), focus: event.box };
       return enter(entry, event.box, typedDigits(event.value, entry.digits[event.box] ?? ''));
     case 'paste':
       return enter(entry, event.box, codeDigits(event.text));
     case 'backspace':
-      // On an empty box only the focus moves: a digit in another box is not deleted.
+      // Must not delete a digit of another box.
       return entry.digits[event.box] === ''
         ? { ...entry, focus: clamp(event.box - 1) }
         : { digits: entry.digits.with(event.box, ''), focus: event.box };
@@ -75,16 +68,15 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
 
 function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   if (typed === '') return entry;
-  // A whole code fills all boxes, wherever it was put.
   const start = typed.length >= CODE_LENGTH ? 0 : box;
   const characters = typed.slice(0, CODE_LENGTH - start).split('');
-  // A code that could not be checked stays; typing over its first digit begins another one.
-  const anew = start === 0 && completeCode(entry) !== null;
-  const digits = entry.digits.map((digit, index) => characters[index - start] ?? (anew ? '' : digit));
+  // Typing over the first digit of an unchecked code starts a new one.
+  const restarts = start === 0 && completeCode(entry) !== null;
+  const digits = entry.digits.map((digit, index) => characters[index - start] ?? (restarts ? '' : digit));
   return { digits, focus: clamp(start + characters.length) };
 }
 
-/** What was typed into a box: where it held a digit already, the new one, wherever the caret stood. */
+/** Returns the new digit of a box that held one, wherever the caret was. */
 function typedDigits(value: string, previous: string): string {
   const digits = codeDigits(value);
   if (previous === '' || digits.length !== 2) return digits;

@@ -10,8 +10,8 @@ const WORDS = {
   canResendNow: 'You can ask for a new code now.',
 };
 
-describe('the resend countdown', () => {
-  it('begins with 60, shows each second, and ends at zero', () => {
+describe('resend countdown', () => {
+  it('secondsLeft begins with 60 and ends with 0', () => {
     assert.equal(secondsLeft(60_000, 0), 60);
     assert.equal(secondsLeft(60_000, 1), 60);
     assert.equal(secondsLeft(60_000, 1000), 59);
@@ -21,7 +21,7 @@ describe('the resend countdown', () => {
     assert.equal(countdownText(WORDS, 60), 'Resend in 60 seconds');
   });
 
-  it('has the plural forms of its language', () => {
+  it('countdownText uses the plural forms of the language', () => {
     const german = {
       ...WORDS,
       language: 'de',
@@ -32,7 +32,7 @@ describe('the resend countdown', () => {
     assert.equal(countdownText(WORDS, 1), 'Resend in 1 seconds');
   });
 
-  it('is announced each half minute and at the end, not each second, and never stays to contradict it', () => {
+  it('announcement speaks each half minute and the end, and never contradicts the countdown', () => {
     const said = Array.from({ length: 61 }, (_, elapsed) => announcement(WORDS, 60 - elapsed));
     assert.deepEqual(
       said.filter((text, at) => text !== '' && text !== said[at - 1]),

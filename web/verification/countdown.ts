@@ -1,17 +1,11 @@
-// The resend countdown: how many seconds are left, and which of them a screen reader announces.
 import type { Interface } from '#shared/campaign-schema.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-/**
- * Whole seconds left, counted so that a 60-second countdown begins with 60 and ends with 0.
- * @param until milliseconds since 1970
- * @param now milliseconds since 1970
- */
+/** Whole seconds, so that the countdown shows 60 to 0. Takes milliseconds since 1970. */
 export function secondsLeft(until: number, now: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 
-/** Words of campaign/interface.yaml, and their language. */
 export type CountdownWords = Pick<Interface['verification'], 'resendIn' | 'canResendIn' | 'canResendNow'> & {
   readonly language: string;
 };
@@ -19,15 +13,15 @@ export type CountdownWords = Pick<Interface['verification'], 'resendIn' | 'canRe
 const inSeconds = (words: CountdownWords, entry: 'resendIn' | 'canResendIn', seconds: number): string =>
   fill(pluralForm(words[entry], seconds, words.language), { seconds });
 
-/** What is shown while it runs (specification, section 4). */
+/** Specification, section 4. */
 export const countdownText = (words: CountdownWords, seconds: number): string =>
   inSeconds(words, 'resendIn', seconds);
 
 const ANNOUNCED_EVERY_SECONDS = 30;
-/** How long an announcement stays in the page: a reader must not find 60 seconds beside a countdown that shows 31. */
+/** Then it is removed, so that a screen reader does not find 60 seconds next to a countdown at 31. */
 const ANNOUNCED_FOR_SECONDS = 3;
 
-/** The announcement: each half minute and the end; one a second would be noise. */
+/** Only each half minute and the end; every second would be noise. */
 export function announcement(words: CountdownWords, seconds: number): string {
   if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;

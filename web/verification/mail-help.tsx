@@ -1,5 +1,4 @@
-// Helps a visitor find the mail: a link to their mailbox, the state of the mail where it is known, and, after a while, advice
-// for when nothing came.
+// Helps a visitor find the mail: a link to the mailbox, the delivery status, and advice after a while.
 import { verification as words } from '#campaign/interface.yaml';
 import { fill } from '#shared/words.ts';
 import { Button } from '#web/ui/button.tsx';
@@ -9,9 +8,7 @@ import type { ShownFate } from '#web/verification/use-mail-fate.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type MailHelpProps = {
-  /** Where the code was sent to. */
   readonly email: string;
-  /** The sender's address; empty when the server did not say. */
   readonly sender: string;
   readonly fate: ShownFate;
   readonly onWrongAddress: () => void;
@@ -23,7 +20,6 @@ const SENTENCES: Partial<Record<ShownFate, string>> = {
   late: words.mailSentLate,
 };
 
-/** The link, and the sentence about the mail, which is spoken once each time it becomes another one. */
 export function MailHelp({ email, sender, fate, onWrongAddress }: MailHelpProps) {
   const sentence = SENTENCES[fate];
   const held = fate === 'refused' || fate === 'delayed';
@@ -53,7 +49,6 @@ export function MailHelp({ email, sender, fate, onWrongAddress }: MailHelpProps)
   );
 }
 
-/** What to do when nothing came. */
 export function NothingCame() {
   return (
     <div className={styles.nothingCame}>

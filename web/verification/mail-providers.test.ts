@@ -6,8 +6,8 @@ import { mailProviderOf } from '#web/verification/mail-providers.ts';
 const SENDER = 'guide+codes@example.com';
 const nameFor = (domain: string) => mailProviderOf(`ada@${domain}`, SENDER)?.name ?? null;
 
-describe('the provider of an address', () => {
-  it('is known by its domain, in every country', () => {
+describe('mailProviderOf', () => {
+  it('mailProviderOf recognises providers by domain in every country', () => {
     const cases = {
       Gmail: ['gmail.com', 'googlemail.com', 'GMail.com'],
       Outlook: [
@@ -26,7 +26,7 @@ describe('the provider of an address', () => {
       for (const domain of domains) assert.equal(nameFor(domain), name, domain);
   });
 
-  it('is nobody’s for a company, and for a domain that only looks like one', () => {
+  it('mailProviderOf returns null for company domains and lookalikes', () => {
     const domains = [
       'example.com',
       'gmail.com.evil.example',
@@ -49,7 +49,7 @@ describe('the provider of an address', () => {
     assert.equal(mailProviderOf('ada@gmail.com@evil.example', SENDER), null);
   });
 
-  it('opens a search for the sender where there is one, and nothing of an address becomes part of another', () => {
+  it('mailProviderOf links to a search for the sender and encodes both addresses', () => {
     assert.equal(
       mailProviderOf('ada+x&y#z@gmail.com', SENDER)?.href,
       'https://mail.google.com/mail/?authuser=ada%2Bx%26y%23z%40gmail.com#search/from%3Aguide%2Bcodes%40example.com+in%3Aanywhere+newer_than%3A1d',

@@ -1,13 +1,13 @@
-// Where a visitor reads their mail, by the domain of their address, and how to open it there. Only domains of the providers
-// themselves: a company's domain does not show who runs its mail.
+// Links to the mailbox of an e-mail address, by its domain. Only the providers' own domains: a company's domain does
+// not show who runs its mail.
 
 type Provider = {
   readonly name: string;
-  /** Whole domains, without the dot of a longer name: each of `names` with each of `endings`, and the others. */
+  /** Each of `names` with each of `endings`, and `others`. */
   readonly names: string;
   readonly endings: string;
   readonly others: string;
-  /** @param sender whose mail is to be looked for, and @param address the mailbox; both fit for a query */
+  /** Both parameters are URL-encoded. */
   readonly open: (sender: string, address: string) => string;
 };
 
@@ -17,7 +17,7 @@ const PROVIDERS: readonly Provider[] = [
     names: 'gmail googlemail',
     endings: 'com',
     others: '',
-    // In spam as well. authuser chooses among the accounts that are signed in.
+    // Includes spam. authuser selects one of the signed-in accounts.
     open: (sender, address) =>
       `https://mail.google.com/mail/?authuser=${address}#search/from%3A${sender}+in%3Aanywhere+newer_than%3A1d`,
   },
@@ -32,11 +32,11 @@ const PROVIDERS: readonly Provider[] = [
   {
     name: 'Yahoo',
     names: 'yahoo',
-    // Not co.jp: that is another company with another mail service.
+    // Not co.jp, which belongs to another company.
     endings:
       'com at be ca ch cz de dk es fi fr gr hu ie in it nl no pl pt ro se co.id co.il co.in co.nz co.th co.uk co.za com.ar com.au com.br com.co com.hk com.mx com.my com.pe com.ph com.sg com.tr com.tw com.ve com.vn',
     others: 'ymail.com rocketmail.com myyahoo.com',
-    // The address of a search has its words encoded twice.
+    // Yahoo's search URL is encoded twice.
     open: (sender) => `https://mail.yahoo.com/d/search/keyword=from%253A${encodeURIComponent(sender)}`,
   },
   {
@@ -49,10 +49,8 @@ const PROVIDERS: readonly Provider[] = [
 ];
 
 /**
- * Where to read the mail of an address: the provider's name, and a link to a search for the sender's mail, or to the inbox
- * where a provider has no address for a search.
- * @param sender the address our mail comes from
- * @returns null for every other domain
+ * Returns the provider's name and a link to a search for the sender's mail, or to the inbox if the provider has no
+ * search URL. Null for other domains.
  */
 export function mailProviderOf(
   address: string,

@@ -1,4 +1,3 @@
-// The resend area: a countdown, then a button that asks for another code.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
@@ -23,36 +22,33 @@ const COUNTDOWN_WORDS = {
   canResendIn: words.canResendIn,
   canResendNow: words.canResendNow,
 };
-/** After this time, a visitor who had the mail would have entered its code. */
 const NOTHING_CAME_AFTER_MS = 20_000;
 const TICK_MS = 250;
 
-/** Called with each answer, on whichever stage the visitor is by then. */
 export type OnCodeSentAgain = (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
 
 type ResendAreaProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
-  /** Whether the mail may have arrived, as far as we know. */
+  /** False once the mail was refused or delayed. */
   readonly mayStillCome: boolean;
   readonly onPressed: () => void;
 };
 
-/** The resend area of the verification stage. */
 export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSentAgain }: ResendAreaProps) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion, variant ? ownVariant() : undefined),
-    // Also when the visitor has left the stage: coming back, they find the newest mail's reference.
+    // After Back or Forward, the code screen shows the newest mail's reference.
     onSuccess: (answer) => onCodeSentAgain(lead, challenge.consentVersion, answer),
   });
-  // The countdown restarts at the press, before the answer.
+  // The countdown restarts at the press, before the response.
   const [pressedAt, setPressedAt] = useState<number | null>(null);
   const waiting = resend.isPending && pressedAt !== null;
   const [startedAt, until] = waiting
     ? [pressedAt, resendAt(pressedAt)]
     : [challenge.askedAt, challenge.resendAt];
-  // The tick may be older than the press: a countdown must not begin with 61.
+  // The last tick may be older than the press, which would show 61.
   const seconds = secondsLeft(until, Math.max(now, startedAt));
 
   return (
@@ -81,7 +77,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
   );
 }
 
-/** The time, four times a second. It is compared with a deadline, so a tab that slept is right when it wakes. */
+/** Compared with a deadline, so that a suspended tab is right at once. */
 function useNow(): number {
   const [now, setNow] = useState(timeNow);
   useEffect(() => {

@@ -1,5 +1,5 @@
-// A code screen after a reload: asks the server what it waits for (the challenge cookie says whose it is), and sends nothing.
-// Where the server cannot be reached, it says so and stays; a visitor who waits for no code gets the form.
+// Asks the server about a reloaded code screen, by the challenge cookie. Shows an error if it cannot be reached, and
+// the form if no code is open.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 
@@ -14,16 +14,14 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type RestoringProps = {
-  /** The id of the challenge; empty when the page does not know it. */
   readonly challengeId: string;
   readonly onRestored: (state: StageState) => void;
   readonly onHome: () => void;
 };
 
-/** The verification stage before it is known what it waits for. */
 export function Restoring({ challengeId, onRestored, onHome }: RestoringProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
-  // Once it has failed the button stays, so that its press loses no focus.
+  // Stays true during another attempt, so that the button keeps the focus.
   const [failed, setFailed] = useState(false);
   const lookup = useMutation({ mutationFn: () => fetchOpenChallenge(challengeId) });
   const ask = () => {

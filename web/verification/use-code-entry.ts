@@ -1,4 +1,3 @@
-// The boxes at work: the digits (code-entry.ts), the focus, and when a complete code is handed on.
 import { useEffect, useEffectEvent, useReducer, useRef, type RefObject } from 'react';
 
 import { codeDigits, isDigit } from '#shared/code-digits.ts';
@@ -15,26 +14,21 @@ type Boxes = RefObject<(HTMLInputElement | null)[]>;
 
 export type CodeEntryProps = {
   readonly boxes: Boxes;
-  /** How many codes were refused. When it grows, the boxes are emptied and the first one takes the focus. */
+  /** When it grows, the boxes are emptied and the first one gets the focus. */
   readonly refusals: number;
   readonly disabled: boolean;
-  /** Called when a digit changes. */
   readonly onType: () => void;
-  /** Called when the digits are no longer those that were completed. */
   readonly onEdit: () => void;
-  /** Called once each time all six boxes become filled. */
+  /** Called each time all six boxes become filled. */
   readonly onComplete: (code: string) => void;
 };
 
 type CodeEntryState = {
   readonly entry: CodeEntry;
-  /** Applies what the visitor did, and moves the focus. */
   readonly apply: (event: CodeEntryEvent) => void;
-  /** Notes which box took the focus. */
   readonly noteFocus: (box: number) => void;
 };
 
-/** The state of the six boxes. */
 export function useCodeEntry({
   boxes,
   refusals,
@@ -46,7 +40,7 @@ export function useCodeEntry({
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
-  /** A whole code that was pasted while another one is checked. */
+  /** A complete code, pasted while another one is checked. */
   const waiting = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
@@ -61,7 +55,7 @@ export function useCodeEntry({
     boxes.current[next.focus]?.select();
     const code = completeCode(next);
     if (code !== completeCode(entry)) onEdit();
-    // Filling boxes that were full already (a second autofill of the same code) is not another attempt.
+    // A second autofill of the same code is not another attempt.
     if (code !== null && code !== submitted.current) {
       submitted.current = code;
       onComplete(code);
@@ -88,13 +82,12 @@ export function useCodeEntry({
   return { entry, apply, noteFocus: (box) => dispatch({ type: 'focus', box }) };
 }
 
-/** Puts the caret into the first box when the boxes appear, and when they become usable again. */
+/** Focuses the first box when the boxes appear and when they are enabled again. */
 function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   const wasDisabled = useRef(false);
   useEffect(() => {
     const focused = document.activeElement;
-    // They lost the focus when they were disabled; another element that has it keeps it. A box that was disabled may seem to
-    // have the focus for a moment more.
+    // Disabled boxes lose the focus, sometimes a moment later. Another focused element keeps it.
     const isFree = focused === document.body || boxes.current.some((box) => box === focused);
     if (wasDisabled.current && !disabled && isFree) boxes.current[0]?.focus();
     wasDisabled.current = disabled;
@@ -105,11 +98,11 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   }, [boxes]);
 }
 
-/** Takes digits that are typed or pasted outside of any field: they are meant for the boxes. */
+/** Digits typed or pasted outside any field go into the boxes. */
 function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;
-    // A full row that could not be checked is typed over from its beginning.
+    // Typing over an unchecked code starts at the first box.
     const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
       apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });

@@ -1,5 +1,4 @@
-// Asks the server for the state of the mail that the visitor waits for: seldom (asking-times.ts), only while the page is visible
-// and online, and not after the final answer.
+// Asks the server for the delivery status of the mail, only while the page is visible and online, until it is final.
 import { useEffect, useState } from 'react';
 
 import { timeNow } from '#shared/clock.ts';
@@ -8,10 +7,9 @@ import { fetchMailFate } from '#web/api-client.ts';
 import type { Challenge } from '#web/stage.ts';
 import { nextAskAt } from '#web/verification/asking-times.ts';
 
-/** What the page shows; `late` means sent after a delay. */
+/** `late`: sent after a delay. */
 export type ShownFate = MailFate | 'late';
 
-/** The state of the mail of a challenge's newest code; `waiting` until the server has answered. */
 export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>): ShownFate {
   const code = `${id} ${askedAt}`;
   const [known, setKnown] = useState<{ readonly code: string; readonly fate: ShownFate }>({
@@ -32,7 +30,7 @@ export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>):
       timer = setTimeout(() => void ask(), Math.max(0, next - timeNow()));
     };
     const ask = async () => {
-      // The timer may have been set while the page was visible.
+      // The timer may have started while the page was visible.
       if (document.hidden || !navigator.onLine) return;
       lastAskAt = Math.max(timeNow(), nextAskAt(askedAt, lastAskAt) ?? 0);
       const fate = await fetchMailFate(id);

@@ -1,4 +1,3 @@
-// Checks a code with the server, and keeps what the verification stage shows of the answer.
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
@@ -11,19 +10,15 @@ import { useToasts } from '#web/ui/toaster.tsx';
 
 type Verification = {
   readonly isPending: boolean;
-  /** How many codes were refused. */
   readonly refusals: number;
-  /** The sentence about the last code, if it was refused. */
   readonly failure: ToastContent | null;
-  /** A code that the server could not check: it stands in the boxes of its challenge until another one is typed. */
+  /** A code that could not be checked; it stays in its boxes until another one is typed. */
   readonly unchecked: string | null;
   readonly verify: (code: string) => void;
   readonly forgetUnchecked: () => void;
-  /** Takes the sentence away, and its toast: the visitor has gone on. */
   readonly forgetFailure: () => void;
 };
 
-/** Makes {@link Verification} for a challenge. The callbacks are for a visitor who still waits on this stage. */
 export function useVerification({
   lead,
   challenge,
@@ -54,7 +49,7 @@ export function useVerification({
   const onRefused = (error: Error, code: string) => {
     const toast = failureToast(toastWords.verificationFailed, error);
     const isDead = isDeadCode(error);
-    // The sentence about a dead code stands under its boxes, and is spoken there.
+    // The boxes announce the error of a refused code.
     failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
     setFailure(isDead ? toast : null);
     if (isDead) setRefusals((count) => count + 1);
@@ -67,7 +62,7 @@ export function useVerification({
     unchecked: unchecked?.of === challenge.id ? unchecked.code : null,
     verify: (code) => {
       if (verification.isPending) return;
-      // Callbacks of the call, not of the mutation: they end with the stage.
+      // Callbacks of the call end with the stage, unlike those of the mutation.
       verification.mutate(code, {
         onSuccess: ({ type }) => {
           if (type === 'open already') return onOpenAlready();
@@ -86,8 +81,8 @@ export function useVerification({
 }
 
 /**
- * Whether the article opens though the code was refused: another tab of this browser has used it up, or this browser had
- * access before and its code has expired. A wrong code for a challenge that still waits opens nothing.
+ * Whether the article opens although the code was refused: another tab has used it, or it has expired in a browser with
+ * a session. An open challenge means that the code was wrong.
  */
 async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
   try {

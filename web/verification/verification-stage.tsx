@@ -1,4 +1,4 @@
-// The verification stage: six boxes, a resend area and a status text (specification, sections 2 and 4).
+// Six boxes, a resend area and a status text (specification, sections 2 and 4).
 import { useEffect, useRef, type ComponentProps } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
@@ -19,18 +19,14 @@ import styles from '#web/verification/verification-stage.module.css';
 type VerificationStageProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
   readonly onWrongAddress: () => void;
-  /** The code was right. */
   readonly onVerified: () => void;
-  /** The code was used already, and the article opens all the same. */
   readonly onOpenAlready: () => void;
   readonly onHome: () => void;
 };
 
 const [beforeEmail, afterEmail = ''] = fill(words.sentTo, { digits: CODE_LENGTH }).split('{email}');
-/** The full stop, in a language that puts it there. */
 const [signAfterEmail = ''] = /^\S*/.exec(afterEmail) ?? [];
 
-/** The verification stage. */
 export function VerificationStage({
   lead,
   challenge,
@@ -51,7 +47,7 @@ export function VerificationStage({
   }, []);
 
   return (
-    // No labelledBy: the caret goes into the boxes at once, and their group has the heading in its name.
+    // Without labelledBy: the focused group of boxes already has the heading in its name.
     <StepFrame step="code" onHome={onHome}>
       <h1 id="verification-title" ref={heading} tabIndex={-1}>
         <NoBreak text={words.title} />
@@ -93,7 +89,7 @@ export function VerificationStage({
         lead={lead}
         challenge={challenge}
         mayStillCome={fate !== 'refused' && fate !== 'delayed'}
-        // The button disappears; the focus goes to where the code is typed, unless one is being checked there.
+        // The button disappears. A running check has disabled the boxes, so the heading gets the focus.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {
           verification.forgetFailure();
@@ -105,7 +101,7 @@ export function VerificationStage({
   );
 }
 
-/** Where the code was sent. A sign right behind the address stays on its line. */
+/** Keeps the full stop on the line of the address. */
 function SentTo({ id, email }: { readonly id: string; readonly email: string }) {
   return (
     <p className={styles.intro} id={id}>
@@ -119,7 +115,6 @@ function SentTo({ id, email }: { readonly id: string; readonly email: string }) 
   );
 }
 
-/** A button that takes the focus when it appears, because it is the next thing to do. */
 function FirstButton(props: ComponentProps<typeof Button>) {
   return <Button ref={useFocusOnMount<HTMLButtonElement>()} {...props} />;
 }
