@@ -1,9 +1,9 @@
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './fixtures.ts';
 
-test('every stage passes axe in both themes', async ({ page, visitor, expectedComplaints }) => {
+test('every stage passes axe in both themes', async ({ page, visitor, expectedErrors }) => {
   test.slow();
-  expectedComplaints.push(/404 \(Not Found\)/);
+  expectedErrors.push(/404 \(Not Found\)/);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   await expectNoViolations(page, 'landing');

@@ -1,6 +1,4 @@
-// The operator's visit counter, in a real browser against a second host: what it receives and when, what it never receives, and that
-// the page works whatever its script does. The scripts here do what the documents of each tool say theirs do; each would count by
-// itself, and keep something, unless the page asks it not to.
+// The operator's visit counter on a second host. The scripts here imitate each tool's documented behaviour.
 import type { Browser, BrowserContext } from '@playwright/test';
 
 import { matomoCampaign, plausibleCampaign, umamiCampaign } from '#testing/other-campaigns.ts';
@@ -11,7 +9,6 @@ import { createVisitor, expect, test as base } from './fixtures.ts';
 type Tool = {
   readonly campaign: () => string;
   readonly script: string;
-  /** What one request says: the step, and the page's address as the counter receives it. */
   readonly read: (body: string) => { readonly step: string; readonly address: string };
 };
 
@@ -111,10 +108,8 @@ const test = base.extend<object, { readonly counter: VisitCounter }>({
   ],
 });
 
-/** Runs a visit in a fresh browser, which accepts the counter's certificate. */
 async function visit(browser: Browser, go: (context: BrowserContext) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
-  // As the oldest browsers that the page is made for.
   await context.addInitScript(() => Reflect.deleteProperty(URL, 'parse'));
   try {
     await go(context);
@@ -123,14 +118,11 @@ async function visit(browser: Browser, go: (context: BrowserContext) => Promise<
   }
 }
 
-// One after the other: they share a counter. Each has several visits.
+// The tests share a counter, so they run one after another.
 test.describe.configure({ mode: 'default', timeout: 180_000 });
 
 for (const [name, tool] of Object.entries(TOOLS)) {
-  test(`${name} receives four steps, after the page, and nothing about the person`, async ({
-    browser,
-    counter,
-  }) => {
+  test(`${name} receives four steps after the page, and no personal data`, async ({ browser, counter }) => {
     await using site = await startSite({ campaign: tool.campaign() });
     counter.serve(tool.script);
     await visit(browser, async (context) => {
@@ -142,13 +134,13 @@ for (const [name, tool] of Object.entries(TOOLS)) {
       const answer = await page.goto(
         `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
       );
-      // Without a touch: the landing page alone counts as seen.
+      // Without a touch, only the landing page counts as seen.
       await expect.poll(() => counter.sent.length).toBe(1);
       const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
       expect(
         policy.filter((line) => line.includes(COUNTER_ORIGIN)).map((line) => line.split(' ')[0]),
       ).toEqual(['script-src', 'connect-src']);
-      // The 404 page asks no counter, and may ask none.
+      // The 404 page may not load a counter.
       const missing = await page.request.get(`${site.url}/nothing/here`);
       expect(missing.headers()['content-security-policy']).not.toContain(COUNTER_ORIGIN);
       const order = await page.evaluate((origin) => {
@@ -168,7 +160,6 @@ for (const [name, tool] of Object.entries(TOOLS)) {
       await visitor.enterCode(code);
       await expect(page.getByRole('article')).toBeVisible();
       await expect.poll(() => counter.sent.length).toBe(STEPS.length);
-      // Opened again in the same visit.
       await page.getByRole('button', { name: 'Back' }).click();
       await visitor.openForm();
       expect(counter.sent.map(tool.read)).toEqual(
@@ -211,7 +202,6 @@ for (const [name, tool] of Object.entries(TOOLS)) {
         await (await fetched).finished();
         await createVisitor(page, site).readArticle();
       });
-    // Nor is a page that does not exist a page that was seen.
     await visit(browser, async (context) => {
       const page = await context.newPage();
       await page.goto(`${site.url}/no-such-page`);
@@ -222,7 +212,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
   });
 }
 
-test('a counter that does not load, breaks or throws changes nothing', async ({ browser, counter }) => {
+test('the page works if the visit counter fails to load, breaks or throws', async ({ browser, counter }) => {
   await using site = await startSite({ campaign: plausibleCampaign() });
   for (const script of [
     null,
@@ -239,13 +229,11 @@ test('a counter that does not load, breaks or throws changes nothing', async ({ 
       await page.goto(site.url);
       await expect.poll(() => counter.asked.length).toBeGreaterThan(0);
       await createVisitor(page, site).readArticle();
-      // What its own script throws, and nothing of ours.
       expect(errors.filter((message) => !/broke|Unexpected identifier/.test(message))).toEqual([]);
     });
     expect(counter.sent).toEqual([]);
   }
   await visit(browser, async (context) => {
-    // As a blocker does it.
     await context.route(`${COUNTER_ORIGIN}/**`, (route) => route.abort());
     const page = await context.newPage();
     await page.goto(site.url);
@@ -253,7 +241,7 @@ test('a counter that does not load, breaks or throws changes nothing', async ({ 
   });
 });
 
-test('a page without a counter and questions of its own asks no other host, and no byte of it speaks of them', async ({
+test('a page without a visit counter or custom questions contacts no other host and does not carry their code', async ({
   page,
   visitor,
   site,

@@ -1,19 +1,15 @@
-// What axe finds on a page, in both themes.
 import type { Page } from '@playwright/test';
 import axe from 'axe-core';
 
 import { expect } from './fixtures.ts';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Of all rules, those whose answer depends on the theme. */
+/** The rules that depend on the theme. */
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 type WithAxe = { readonly axe: typeof axe };
 
-/**
- * Reading its source takes axe longer than looking, so a page reads it once. From then on its colours change at once: on their way from
- * one theme to the other they are none that anyone reads.
- */
+/** Loads axe once per page. Removes colour transitions, so that no mixed colours are tested. */
 async function ensureAxe(page: Page): Promise<void> {
   if (await page.evaluate(() => 'axe' in window)) return;
   await page.evaluate(axe.source);
@@ -24,10 +20,9 @@ async function ensureAxe(page: Page): Promise<void> {
   });
 }
 
-/** A movement that takes longer, such as that of a toast, changes no colour. */
+/** Longer animations, such as a toast's, change no colour. */
 const LONGEST_MS = 1_000;
 
-/** Waits for what still fades in. */
 const atRest = (page: Page): Promise<unknown> =>
   page.evaluate((longest) => {
     const passing = document
@@ -46,7 +41,7 @@ async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
-/** Shows a theme as its switch does, and keeps nothing. */
+/** Like the theme toggle, but stores nothing. */
 const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
   page.evaluate((name) => {
     const { classList } = document.documentElement;
@@ -54,7 +49,6 @@ const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
     classList.toggle('light', name === 'light');
   }, theme);
 
-/** Expects that a page in the light theme passes, and that it does in the dark one. @param state how a failure names it */
 export async function expectNoViolations(page: Page, state: string): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await ensureAxe(page);

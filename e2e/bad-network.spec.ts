@@ -1,4 +1,4 @@
-// Calls that fail out there: no network, a proxy's error page, a captive portal, an answer that is lost or never comes.
+// Failing API calls: no network, a proxy's error page, a captive portal, a lost response or none.
 import type { Page } from '@playwright/test';
 
 import {
@@ -19,7 +19,6 @@ const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again' })
 const codesIn = (calls: ReturnType<typeof requestsTo>) =>
   calls.map((call) => (call.postDataJSON() as { code: string }).code);
 
-/** The page has done all that it does by itself: it was drawn twice, and the server was asked and answered. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await fetch('/api/live');
@@ -29,7 +28,7 @@ async function settle(page: Page): Promise<void> {
   });
 }
 
-test('offline, a form fails at once and is not sent later', async ({ page, visitor, context, site }) => {
+test('a form sent offline fails at once and is not sent later', async ({ page, visitor, context, site }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   const calls = requestsTo(page, '/api/leads');
@@ -45,7 +44,7 @@ test('offline, a form fails at once and is not sent later', async ({ page, visit
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
 });
 
-test('offline, code and article fail at once and wait for a press', async ({ page, visitor, context }) => {
+test('code and article fail at once offline and wait for a press', async ({ page, visitor, context }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const calls = requestsTo(page, '/api/verify');
@@ -58,7 +57,6 @@ test('offline, code and article fail at once and wait for a press', async ({ pag
   expect(calls).toHaveLength(1);
   await expect(visitor.codeScreen).toBeVisible();
 
-  // So does an article that did not come along.
   await withoutArticle(page);
   await answerOnce(page, '**/api/article', null);
   await tryAgain(page).click();
@@ -76,7 +74,6 @@ test('offline, code and article fail at once and wait for a press', async ({ pag
   await expect(visitor.article).toBeVisible();
 });
 
-/** Lets a held answer come, and the page see it. */
 async function letCome(page: Page, url: string, release: () => void): Promise<void> {
   const answered = page.waitForResponse(url);
   release();
@@ -84,7 +81,7 @@ async function letCome(page: Page, url: string, release: () => void): Promise<vo
   await settle(page);
 }
 
-test('an answer to the form does not pull back a visitor who has left it', async ({ page, visitor }) => {
+test('a late response to the form does not move a visitor who has left it', async ({ page, visitor }) => {
   const release = await hold(page, '**/api/leads');
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -95,14 +92,16 @@ test('an answer to the form does not pull back a visitor who has left it', async
   await letCome(page, '**/api/leads', release);
   await expect(visitor.landing).toBeVisible();
   await expect(visitor.toast).toHaveCount(0);
-  // What was typed is still there, and sends nothing twice.
   await visitor.openForm();
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a late answer to a code does not pull back who left it', async ({ page, visitor }) => {
+test('a late response to a code does not move a visitor who has left the code screen', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const release = await hold(page, '**/api/verify');
@@ -113,7 +112,6 @@ test('a late answer to a code does not pull back who left it', async ({ page, vi
   await letCome(page, '**/api/verify', release);
   await expect(visitor.form).toBeVisible();
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
-  // The code is used by now. A visitor who enters it again has access, and gets the article.
   await page.goBack();
   await visitor.enterCode(code);
   await expect(visitor.article).toBeVisible();
@@ -121,7 +119,6 @@ test('a late answer to a code does not pull back who left it', async ({ page, vi
 
 const BUSY = 'Too many requests came from your network. Please try again in 40 seconds.';
 
-/** Answers that say nothing about the code. */
 const NOT_CHECKED = [
   { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: VERIFICATION_FAILED },
   {
@@ -133,11 +130,14 @@ const NOT_CHECKED = [
   },
 ];
 
-test('a code that could not be checked stays and is not called wrong', async ({ page, visitor }) => {
+test('a code that could not be checked stays in its boxes and is not called wrong', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   for (const { what, says, ...answer } of NOT_CHECKED)
-    await test.step(`not checked because of ${what}`, async () => {
+    await test.step(`code not checked because of ${what}`, async () => {
       await page.route('**/api/verify', (route) => route.fulfill(answer), { times: 2 });
       await visitor.enterCode(code);
       await expect(visitor.toast).toContainText('Verification Failed');
@@ -149,11 +149,10 @@ test('a code that could not be checked stays and is not called wrong', async ({ 
         await expect(visitor.box(number)).toBeEnabled();
         await expect(visitor.box(number)).not.toHaveAttribute('aria-invalid', 'true');
       }
-      // It fails again: the press has lost neither the code nor the focus.
       const answered = page.waitForResponse('**/api/verify');
       await page.keyboard.press('Enter');
       await answered;
-      // The answer has come, and the page has seen it: until then, a press does nothing.
+      // Until the page has handled the response, a press does nothing.
       await expect(visitor.box(1)).toBeEnabled();
       await expect(page.getByText('Your code could not be checked.')).toBeVisible();
       await expect(tryAgain(page)).toBeFocused();
@@ -162,14 +161,14 @@ test('a code that could not be checked stays and is not called wrong', async ({ 
   await expect(visitor.article).toBeVisible();
 });
 
-/** Breaks one check off, so that a full row of digits stays. */
+/** Aborts one check, so that the digits stay. */
 async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
   await answerOnce(visitor.page, '**/api/verify', null);
   await visitor.enterCode(digits);
   await expect(tryAgain(visitor.page)).toBeVisible();
 }
 
-test('an unchecked code is sent again, typed over or corrected', async ({ page, visitor }) => {
+test('an unchecked code can be sent again, typed over or corrected', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   await leaveUnchecked(visitor, wrongFor(code));
@@ -183,22 +182,21 @@ test('an unchecked code is sent again, typed over or corrected', async ({ page, 
   await leaveUnchecked(visitor, wrongFor(code));
   const calls = requestsTo(page, '/api/verify');
   await expect(tryAgain(page)).toBeFocused();
-  // From the button, as a visitor does who just types.
   await page.keyboard.type(code.slice(0, 3));
   expect(await visitor.boxValues()).toBe(`${code.slice(0, 3)}___`);
   await expect(tryAgain(page)).toHaveCount(0);
   await answerOnce(page, '**/api/verify', null);
-  const slip = code[3] === '5' ? '6' : '5';
-  await page.keyboard.type(`${slip}${code.slice(4)}`);
+  const typo = code[3] === '5' ? '6' : '5';
+  await page.keyboard.type(`${typo}${code.slice(4)}`);
   await expect(tryAgain(page)).toBeVisible();
 
   await visitor.box(4).click();
   await page.keyboard.type(code[3] ?? '');
   await expect(visitor.article).toBeVisible();
-  expect(codesIn(calls)).toEqual([`${code.slice(0, 3)}${slip}${code.slice(4)}`, code]);
+  expect(codesIn(calls)).toEqual([`${code.slice(0, 3)}${typo}${code.slice(4)}`, code]);
 });
 
-/** Leaves the first call without an answer. The interception stays: ending it while a call is held may hold the next one too. */
+/** The route stays, because removing it while a call is pending may hold the next call too. */
 async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
   let isFirst = true;
   await page.route(calls, async (route) => {
@@ -207,7 +205,7 @@ async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
   });
 }
 
-test('a call without an answer ends after half a minute and says so', async ({ page, visitor }) => {
+test('a call without a response ends after half a minute with a message', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -235,20 +233,20 @@ test('a call without an answer ends after half a minute and says so', async ({ p
   await expect(visitor.article).toBeVisible();
 });
 
-test('a code screen after an unreadable answer survives a reload', async ({ page, visitor }) => {
+test('a code screen after an unreadable response survives a reload', async ({ page, visitor }) => {
   await page.route('**/api/leads', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: '' });
   });
   await page.goto('/');
   await visitor.askForCode();
-  // The page does not know which code it waits for: it takes its browser's newest one.
+  // The page does not know the challenge's ID, so it restores the browser's newest.
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.openArticle();
 });
 
-test('an unreadable answer to the right code leads to the article', async ({ page, visitor }) => {
+test('an unreadable response to the right code opens the article', async ({ page, visitor }) => {
   await page.route('**/api/verify', async (route) =>
     route.fulfill({ response: await route.fetch(), body: 'OK' }),
   );
@@ -263,8 +261,8 @@ test('a link with user and password opens the page without them', async ({ page,
   expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);
 });
 
-test('an application that fails says so, and leaves no white page', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/planted/);
+test('a crashing application shows a notice instead of a blank page', async ({ page, expectedErrors }) => {
+  expectedErrors.push(/planted/);
   await page.goto('/');
   await page.evaluate(() => {
     window.matchMedia = () => {

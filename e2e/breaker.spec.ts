@@ -1,4 +1,3 @@
-// While the list-bomb breaker is open, a visitor gets a code all the same: the browser pays for it.
 import { createVisitor, expect, test } from './fixtures.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { campaignUnder } from '#testing/other-campaigns.ts';
@@ -11,13 +10,13 @@ const askWithoutProof = (site: Site) =>
     body: JSON.stringify({ name: 'Eve', company: 'Storm', email: 'stranger@example.com', consent: true }),
   });
 
-// A build besides the visits.
 test.setTimeout(120_000);
 
-/** Under a path, where every address is a longer one; at the root a filled trap earns a proof too (form.spec.ts). */
 const PATH = '/guide';
 
-test('with the breaker open, the browser earns a proof and the code arrives', async ({ browser }) => {
+test('with the breaker open, the browser solves a proof of work and the code arrives', async ({
+  browser,
+}) => {
   const site = await startSite({
     env: {
       BREAKER_CODES_PER_MINUTE: '1',
@@ -33,7 +32,7 @@ test('with the breaker open, the browser earns a proof and the code arrives', as
       page.on('request', (request) => {
         const { pathname } = new URL(request.url());
         loaded.push(pathname);
-        // The call that brings the proof says which words were shown, like the one before it.
+        // The call with the proof also names the consent wording.
         if (pathname === PATH + API.leads)
           expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
       });
@@ -45,7 +44,6 @@ test('with the breaker open, the browser earns a proof and the code arrives', as
     };
 
     expect(await walk()).not.toContain(`${PATH}/proof-of-work.js`);
-    // It opens at the server's next look, which takes a request.
     await expect.poll(async () => (await askWithoutProof(site)).status).toBe(428);
     const loaded = await walk();
     expect(loaded.filter((address) => address === `${PATH}/proof-of-work.js`)).toHaveLength(1);

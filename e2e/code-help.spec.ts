@@ -1,11 +1,10 @@
-// What the code screen does for a visitor who has not entered the code yet: caret, mailbox, fate of the mail, advice.
 import { startSite, type Site } from '#testing/start-site.ts';
 import { boxOf, expect, hold, listen, requestsTo, stopClock, test as base } from './fixtures.ts';
 
 const smtpError = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
 
-/** Its mail server refuses nobody@ and puts off later@ for as long as it is in this set. */
+/** The mail server refuses nobody@, and delays later@ while it is in this set. */
 const putOff = new Set<string>();
 const onRecipient = (address: string): Error | null => {
   if (address.startsWith('nobody')) return smtpError(550, 'No such user here');
@@ -27,7 +26,7 @@ const test = base.extend<object, { readonly site: Site }>({
   ],
 });
 
-test('beside an open keyboard the boxes and all about them are in sight', async ({ page, visitor }) => {
+test('the code boxes and their help fit above an open phone keyboard', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 430 });
   await visitor.startAtCode({ email: `somebody-with-a-long-name-${process.pid}@googlemail.com` });
   for (const part of [
@@ -48,7 +47,6 @@ test('beside an open keyboard the boxes and all about them are in sight', async 
   const status = page.getByRole('status').filter({ hasText: 'Verifying code...' });
   await expect(status).toBeInViewport({ ratio: 1 });
   await expect(reference).toBeHidden();
-  // Readable: not small, and in the ink of the text.
   expect(Number.parseFloat(await status.evaluate((element) => getComputedStyle(element).fontSize))).toBe(16);
   expect(await status.evaluate((element) => getComputedStyle(element).color)).toBe(
     await page.getByRole('heading', { level: 1 }).evaluate((element) => getComputedStyle(element).color),
@@ -58,7 +56,7 @@ test('beside an open keyboard the boxes and all about them are in sight', async 
   await expect(visitor.toast).toContainText('Verification Failed');
 });
 
-test('a link opens the mailbox of the address, and only where it is known', async ({ page, visitor }) => {
+test('the code screen links to the mailbox of known providers only', async ({ page, visitor }) => {
   const own = `ada-${process.pid}@gmail.com`;
   await visitor.startAtCode({ email: own });
   const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });
@@ -76,7 +74,7 @@ test('a link opens the mailbox of the address, and only where it is known', asyn
   await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
 });
 
-test('a refused mail is reported once, with the way to correct the address', async ({ page, visitor }) => {
+test('a refused mail is reported once, with a way to correct the address', async ({ page, visitor }) => {
   await page.clock.install();
   const asks = requestsTo(page, '/api/challenge');
   const said = await listen(page);
@@ -89,7 +87,6 @@ test('a refused mail is reported once, with the way to correct the address', asy
   await page.clock.fastForward(3_000);
   await expect(page.getByRole('status').filter({ hasText: sentence })).toBeVisible();
   const asked = asks.length;
-  // The mailbox is empty: nothing to open there, and no advice to wait.
   await expect(page.getByRole('link', { name: 'Open Yahoo' })).toHaveCount(0);
   await page.clock.fastForward(200_000);
   await expect(page.getByRole('button', { name: 'Resend Code' })).toBeVisible();
@@ -100,7 +97,7 @@ test('a refused mail is reported once, with the way to correct the address', asy
   await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);
 });
 
-test('a delayed mail is reported, and again when it went out', async ({ page, visitor, site }) => {
+test('a delayed mail is reported, and again when it was sent', async ({ page, visitor, site }) => {
   await page.clock.install();
   const email = `later-${process.pid}@example.com`;
   putOff.add(email);
@@ -114,7 +111,6 @@ test('a delayed mail is reported, and again when it went out', async ({ page, vi
   await expect(page.getByText('Nothing yet?')).toHaveCount(0);
   putOff.delete(email);
   await site.inbox.waitForMail(email, 1, 30_000);
-  // The server notes that the mail went out a moment after it did.
   await expect
     .poll(async () => {
       await page.clock.fastForward(30_000);
@@ -127,10 +123,13 @@ test('a delayed mail is reported, and again when it went out', async ({ page, vi
   await expect(page.getByText('held up')).toHaveCount(0);
 });
 
-test('the page asks about the mail, but not while hidden or offline', async ({ page, visitor, context }) => {
+test('the code screen asks about the mail, but not while hidden or offline', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await page.clock.install();
   const asks = requestsTo(page, '/api/challenge');
-  // The mail waits as long as the page asks.
   await page.route('**/api/challenge?*', async (route) => {
     const response = await route.fetch();
     const json = { ...((await response.json()) as object), mail: 'waiting' };
@@ -170,6 +169,5 @@ test('the page asks about the mail, but not while hidden or offline', async ({ p
       return asks.length;
     })
     .toBe(3);
-  // The last answer may be on its way.
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });

@@ -1,4 +1,3 @@
-// Proof of consent from end to end: the words on the page, what the page says about them, and the receipt.
 import path from 'node:path';
 
 import type { Page } from '@playwright/test';
@@ -15,12 +14,10 @@ const wording = readConsent(TEST_CAMPAIGN);
 if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
 const TODAY = wording.words;
 
-/** Words that no other test uses: known to the server or not, as the test wants it. */
 function otherWording(text: string): { text: string; version: string } {
   return { text, version: consentVersion(text) };
 }
 
-/** What the browser holds of a page that was built when the words were others. Lasts until `openToday`. */
 async function openOldTab(page: Page, old: { text: string; version: string }): Promise<void> {
   await page.route('**/assets/app-*', async (route) => {
     const chunk = await (await route.fetch()).text();
@@ -48,7 +45,6 @@ async function inDatabase<Answer>(
   }
 }
 
-/** The words in the receipts of an address. */
 const receiptsOf = (site: Site, email: string) =>
   inDatabase(site, async (db) => {
     const rows = await db
@@ -61,7 +57,11 @@ const receiptsOf = (site: Site, email: string) =>
     return rows.map(({ text }) => text);
   });
 
-test('the receipt of an old tab holds the words shown after a reload', async ({ page, visitor, site }) => {
+test('the receipt of an old tab keeps the wording shown, even after a reload', async ({
+  page,
+  visitor,
+  site,
+}) => {
   const old = otherWording('I agree to whatever you like.');
   await openOldTab(page, old);
   await visitor.openForm();
@@ -93,10 +93,9 @@ test('the receipt of an old tab holds the words shown after a reload', async ({ 
   expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
 });
 
-test('a resend from a newer page names the words that were agreed to', async ({ page, visitor, site }) => {
+test('a resend from a newer page names the accepted consent wording', async ({ page, visitor, site }) => {
   await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
-  // As a start of the server with these words did.
   await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));
   await openOldTab(page, old);
   await visitor.askForCode();
@@ -111,7 +110,7 @@ test('a resend from a newer page names the words that were agreed to', async ({ 
   expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
 });
 
-test('typed text survives a reload in its tab, until it is used', async ({
+test('typed text survives a reload in its tab until the code is entered', async ({
   page,
   visitor,
   context,
@@ -127,7 +126,6 @@ test('typed text survives a reload in its tab, until it is used', async ({
   await other.openForm();
   await expect(other.page.getByLabel('Work Email *')).toHaveValue('');
 
-  // Besides the stage that is shown, of which a visitor has typed nothing.
   const kept = () =>
     page.evaluate(() =>
       JSON.stringify([
@@ -147,7 +145,6 @@ test('typed text survives a reload in its tab, until it is used', async ({
   await visitor.openArticle();
   expect(await kept()).toBe('[[],[]]');
 
-  // The page itself remembers until Back, and what is changed there is kept again; Back clears both.
   await page.goBack();
   await page.getByLabel('Company Name *').fill('Engines Ltd');
   expect(await kept()).toContain('Engines Ltd');

@@ -2,7 +2,7 @@ import { renderArticle } from '#server/campaign/render-article.ts';
 
 import { boxAtRest, expect, requestsTo, test } from './fixtures.ts';
 
-test('the article is a preview with its three parts', async ({ page, visitor, context, site }) => {
+test('the article is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
   await visitor.startAtArticle();
   const { article } = visitor;
@@ -16,7 +16,6 @@ test('the article is a preview with its three parts', async ({ page, visitor, co
     await expect(article.getByRole('listitem').filter({ hasText: part })).toHaveCount(1);
   }
   await expect(article).toContainText('The full guide goes on from here');
-  // This guide has no file to download.
   await expect(page.getByRole('region', { name: 'Worth passing on?' })).toBeVisible();
   await expect(page.getByRole('button', { name: /PDF|Download/ })).toHaveCount(0);
   await expect(page.getByRole('contentinfo').getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
@@ -43,7 +42,7 @@ test('selection and context menu are off, except for a prompt to copy', async ({
   expect(blocked).toBe(true);
 
   for (const clipboard of ['refuses', 'never answers', 'is missing'])
-    await test.step(`a clipboard that ${clipboard}`, async () => {
+    await test.step(`copying a prompt with a clipboard that ${clipboard}`, async () => {
       await page.evaluate((kind) => {
         getSelection()?.removeAllRanges();
         const writeText = () =>
@@ -60,7 +59,7 @@ test('selection and context menu are off, except for a prompt to copy', async ({
     });
 });
 
-test('every element of Markdown that the documents name has a look of its own', async ({ page, visitor }) => {
+test('every documented Markdown element of the article is styled', async ({ page, visitor }) => {
   const article = renderArticle(`# Guide
 
 A lead.
@@ -107,7 +106,7 @@ code
     ['td:last-child', 'text-align', '-webkit-right'],
   ] as const)
     expect(await look(selector, property), selector).toBe(value);
-  // A bullet stands outside of its text, inside the page.
+  // The bullet is outside the text but inside the page.
   for (const list of ['ul', 'ol'])
     expect(Number.parseFloat(await look(list, 'padding-inline-start'))).toBeGreaterThan(16);
   expect(Number.parseFloat(await look('h3', 'margin-top'))).toBeGreaterThan(
@@ -115,7 +114,7 @@ code
   );
 });
 
-test('at no width a line of the formula ends with a sign', async ({ page, visitor }) => {
+test('lines of the formula never end with a sign, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });
@@ -204,7 +203,7 @@ test('the article text is in no public file', async ({ page, visitor, site }) =>
   }
 });
 
-test('a session that ended says so and leads to a new code', async ({ page, visitor, context }) => {
+test('an ended session is reported and leads to a new code', async ({ page, visitor, context }) => {
   await visitor.startAtArticle();
   await context.clearCookies();
   await page.reload();
@@ -217,14 +216,16 @@ test('a session that ended says so and leads to a new code', async ({ page, visi
   await expect(visitor.form).toBeVisible();
 });
 
-test('the article comes with the answer to the code, uncovered', async ({ page, visitor }) => {
+test('the article comes with the response to the code, and the toast does not cover it', async ({
+  page,
+  visitor,
+}) => {
   const calls = requestsTo(page, /verify|article/);
   const paths = () => calls.map((call) => new URL(call.url()).pathname);
   await page.setViewportSize({ width: 375, height: 667 });
   await visitor.startAtCode();
   await visitor.openArticle();
   await expect(visitor.article).toContainText('The full guide goes on from here');
-  // On a phone "Verified!" does not cover the first lines.
   await expect(visitor.toast).toContainText('Verified!');
   const { y: top } = await boxAtRest(visitor.toast);
   for (const part of [page.getByRole('heading', { level: 1 }), visitor.article.locator('p').first()]) {

@@ -1,9 +1,7 @@
-// One browser, several tabs, one jar of cookies; and browsers that keep none.
 import type { Page } from '@playwright/test';
 
 import { createVisitor, expect, test, wrongFor } from './fixtures.ts';
 
-/** A browser that takes no cookie, neither now nor later. */
 async function refuseCookies(page: Page): Promise<void> {
   await page.route('**/api/**', async (route) => {
     const response = await route.fetch();
@@ -36,7 +34,7 @@ test('a code used in another tab opens the article with its session', async ({ v
   const code = await visitor.mailedCode();
   const second = createVisitor(await context.newPage(), site);
   await second.startAtCode({ email: visitor.email });
-  // Here no code opens anything yet: a wrong one is only wrong.
+  // The challenge is still open, so a wrong code is only wrong.
   await second.enterCode(wrongFor(code));
   await expect(second.toast).toContainText('400: That code is wrong');
   await second.closeToast();
@@ -56,7 +54,11 @@ test('a code used in another tab opens the article with its session', async ({ v
   await expect(second.article).toBeVisible();
 });
 
-test('a tab waits for its own code after another tab used another', async ({ visitor, context, site }) => {
+test('a tab waits for its own code after another tab used a different one', async ({
+  visitor,
+  context,
+  site,
+}) => {
   await visitor.startAtCode();
   const second = createVisitor(await context.newPage(), site);
   await second.startAtCode();

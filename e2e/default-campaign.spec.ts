@@ -1,11 +1,11 @@
-// What the specification says the page says, and how many of each: the words of campaign/ as the project comes. All other
-// tests go by testing/campaign. An operator who changes campaign/ deletes this file, or writes the new words here.
+// The specification's words and numbers in campaign/. Other tests use testing/campaign. Operators who change campaign/
+// delete this file or adapt it.
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { expect, test } from './fixtures.ts';
 
 test.use({ siteOptions: { campaign: DEFAULT_CAMPAIGN } });
 
-test('the landing page says everything the specification says, in its order', async ({ page }) => {
+test("the landing page contains the specification's words, in its order", async ({ page }) => {
   await page.goto('/');
   const text = (await page.locator('body').innerText()).replace(/\s+/g, ' ');
   const sentences = [
@@ -75,7 +75,7 @@ test('the landing page says everything the specification says, in its order', as
     await expect(entries(section), section).toHaveCount(count);
 });
 
-test('the consent is in the words of the specification', async ({ page, visitor }) => {
+test("the consent has the specification's wording", async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.openForm();
   await expect(

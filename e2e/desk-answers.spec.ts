@@ -1,8 +1,7 @@
-// The campaign's own questions in the desk: what can be chosen is chosen, everything else is typed.
 import { expectNoViolations } from './axe.ts';
 import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
-test('an answer that was chosen is corrected by choosing', async ({ page, desk, open }) => {
+test('a chosen answer is corrected by choosing in the desk', async ({ page, desk, open }) => {
   const email = 'chooser@compilers.example';
   await becomeLead(desk.site, { ...KEPT_LEAD, email });
   await open(`/leads?search=${email}`);
@@ -32,7 +31,10 @@ test('an answer that was chosen is corrected by choosing', async ({ page, desk, 
   await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
 });
 
-test('Back after "Clear the filters" shows the filter of an answer again', async ({ page, open }) => {
+test('Back after "Clear the filters" restores the filter of an answer in the desk', async ({
+  page,
+  open,
+}) => {
   await open('/leads?field=team_size&answer=Only');
   const answer = page.getByLabel('Answer has');
   await expect(answer).toHaveValue('Only');
@@ -42,7 +44,6 @@ test('Back after "Clear the filters" shows the filter of an answer again', async
   await expect(page).toHaveURL('/leads?field=team_size&answer=Only');
   await expect(page.getByLabel('Answer to')).toHaveValue('team_size');
   await expect(answer).toHaveValue('Only');
-  // The field stays for another answer.
   await answer.fill('');
   await expect(page).toHaveURL('/leads');
   await expect(answer).toBeVisible();

@@ -1,11 +1,10 @@
-// Getting into the desk in a browser, and out again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
 import { expect, FOUND, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
-test('a colleague signs in with a mailed code, and is where the address says', async ({ page, desk }) => {
+test('a desk user signs in with a mailed code and reaches the requested page', async ({ page, desk }) => {
   await page.goto('/leads?source=newsletter');
   await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
   const address = page.getByLabel('E-mail address');
@@ -33,7 +32,7 @@ test('a colleague signs in with a mailed code, and is where the address says', a
   await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
 });
 
-test('a stranger sees what a colleague sees, and gets no mail', async ({ page, desk, request }) => {
+test('a stranger sees the same sign-in as a desk user and gets no mail', async ({ page, desk, request }) => {
   await page.goto('/');
   await page.getByLabel('E-mail address').fill('stranger@example.com');
   await page.getByRole('button', { name: 'Send the code' }).click();
@@ -42,7 +41,7 @@ test('a stranger sees what a colleague sees, and gets no mail', async ({ page, d
   await expect(page.getByText(/^A new code can be sent in \d+ seconds?$/)).toBeVisible();
   await page.getByLabel('Code of six digits').fill('123456');
   await expect(page.getByLabel('Code of six digits')).toHaveAccessibleDescription(/^This is not the code/);
-  // A mail to the stranger would have left before this one.
+  // Mail is sent in order, so a mail to the stranger would have arrived first.
   await request.post('/api/sign-in', { headers: { origin: desk.url }, data: { email: PEOPLE.door } });
   await desk.newestCode(PEOPLE.door);
   expect(desk.site.inbox.mailsTo('stranger@example.com')).toEqual([]);
@@ -50,7 +49,7 @@ test('a stranger sees what a colleague sees, and gets no mail', async ({ page, d
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
 });
 
-test('a right code is asked for once, also when the answer to who is in does not come', async ({
+test('signing in to the desk uses the code once, even if the response about the user is lost', async ({
   page,
   desk,
 }) => {
@@ -66,22 +65,17 @@ test('a right code is asked for once, also when the answer to who is in does not
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
 });
 
-test('a tab shows who is in now, when another tab of the browser has signed someone else in', async ({
-  page,
-  desk,
-  open,
-}) => {
+test('a desk tab shows the user whom another tab has signed in', async ({ page, desk, open }) => {
   await open('/leads', 'read');
   const reader = page.getByText('May read', { exact: true });
   await expect(reader).toBeVisible();
   await keepSession(page, await desk.signedIn('all'));
-  // The reader comes back to the tab.
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   await expect(reader).toBeHidden();
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
 
-test('a session that ended is noticed by a page, an export and a look of the doctor, and everything goes', async ({
+test('an ended session is noticed by a desk page, an export and a doctor run, and everything is removed', async ({
   page,
   open,
 }) => {
@@ -111,14 +105,14 @@ test('a session that ended is noticed by a page, an export and a look of the doc
   await expect(ended).toBeVisible();
 });
 
-test('a link that does not work says so, and its token leaves the address', async ({ page }) => {
+test('an invalid sign-in link says so, and its token leaves the URL', async ({ page }) => {
   await page.goto('/enter#a-guessed-token');
   await expect(page.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
   await expect(page.getByText('This link was used already, or is more than ten minutes old.')).toBeVisible();
   await expect(page).toHaveURL('/enter');
 });
 
-test('the sessions of an address are listed, and any of them can be ended', async ({
+test('the account lists the sessions of an e-mail address and can end each of them', async ({
   page,
   open,
   request,
@@ -141,7 +135,7 @@ test('the sessions of an address are listed, and any of them can be ended', asyn
   await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
 });
 
-test('the link of desk open works once, for the person at the machine', async ({ page, desk, browser }) => {
+test('the link of desk open works once', async ({ page, desk, browser }) => {
   const command = spawn(process.execPath, ['desk/start.js', 'open'], {
     env: { PATH: process.env['PATH'], INSTANCE_FOLDER: desk.site.folder, ...desk.site.env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -149,7 +143,7 @@ test('the link of desk open works once, for the person at the machine', async ({
   try {
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const link = line.toString().trim();
-    // Who is in is asked before the link was taken, and answered after it.
+    // The page asks for the user before the link is used, and gets the response afterwards.
     const taken = page.waitForResponse('**/api/sign-in/link');
     let first = true;
     await page.route('**/api/me', async (route) => {

@@ -1,4 +1,4 @@
-// A site with its desk in a browser, and colleagues who are signed in there. The mail is real, as everywhere.
+// A site with its desk and signed-in desk users. Mail is really sent.
 import { request, type Page } from '@playwright/test';
 
 import type { Answer } from '#desk/calls/call.ts';
@@ -14,7 +14,7 @@ import { expect, test as base } from './fixtures.ts';
 
 export { expect };
 
-/** The people of DESK_PEOPLE: one who may do everything, one who looks, and two who sign in by hand. */
+/** DESK_PEOPLE: one with all rights, one who may only read, two who sign in during a test. */
 export const PEOPLE = {
   all: 'ada@example.com',
   read: 'bob@example.com',
@@ -22,19 +22,17 @@ export const PEOPLE = {
   passkey: 'kay@example.com',
 } as const;
 
-/** What a signed-in browser sends. The desk of these tests is at plain http, where a header stands in for the cookie. */
+/** Over plain http, the tests' desk accepts a header instead of a cookie. */
 type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
 
 export type DeskSite = {
   readonly site: Site;
   readonly url: string;
-  /** The day (UTC) on which its leads came, as 2026-11-20. */
+  /** Day (UTC) of the leads, as 2026-11-20. */
   readonly madeOn: string;
-  /** The code of the newest mail to a colleague; each mail is read once. */
   readonly newestCode: (email: string) => Promise<string>;
-  /** Signs a colleague in without a page. @param userAgent what the browser calls itself */
+  /** Signs in without a page. */
   readonly signIn: (email: string, userAgent?: string) => Promise<SessionHeader>;
-  /** The same, once for all tests. */
   readonly signedIn: (who: 'all' | 'read') => Promise<SessionHeader>;
 };
 
@@ -43,11 +41,9 @@ type Person = {
   readonly company: string;
   readonly email: string;
   readonly source: string;
-  /** To the campaign's own questions. */
   readonly answers?: Readonly<Record<string, string | readonly string[]>>;
 };
 
-/** Answers that the tests find in the list: the address, the company, and where the visitor came from. */
 export const LEADS = [
   { name: 'Ada Lovelace', company: 'Analytical Engines', email: 'ada@engines.example', source: 'newsletter' },
   {
@@ -59,10 +55,9 @@ export const LEADS = [
   { name: 'Alan Turing', company: 'Bombe Ltd', email: 'alan@bombe.example', source: 'partner' },
 ] as const satisfies readonly Person[];
 
-/** To the questions that testing/own-fields asks. */
 const OWN_ANSWERS = { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] } as const;
 
-/** Where tests change something: the lead who stays as it is. */
+/** Unchanged by tests. */
 export const KEPT_LEAD = {
   name: 'Grace Hopper',
   company: 'Compilers & Co',
@@ -71,7 +66,7 @@ export const KEPT_LEAD = {
   answers: OWN_ANSWERS,
 } as const satisfies Person;
 
-/** There as well: those who asked for a code, and whose mail server refuses it for good, or puts it off. */
+/** Lost leads, whose mail server refuses the code or delays it. */
 export const LOST = [
   { name: 'Mireille Faure', company: 'Globex', email: 'mireille@refused.example', source: 'newsletter' },
   { name: 'Lena Brandt', company: 'Initech', email: 'lena@later.example', source: 'newsletter' },
@@ -86,10 +81,8 @@ function onRecipient(address: string): Error | null {
   return null;
 }
 
-/** A busy machine takes its time. */
 const READY_WITHIN_MS = 60_000;
 
-/** Goes the way of a visitor without a browser: form, mail, code. @param entersCode false: no further than the form */
 export async function becomeLead(
   site: Site,
   { source, ...answers }: Person,
@@ -98,7 +91,7 @@ export async function becomeLead(
   const visitor = await request.newContext({ baseURL: site.url });
   const touch = `utm_source=${source}`;
   const headers = { 'x-visit': new URLSearchParams({ first: touch, last: touch }).toString() };
-  // On a busy machine a server that has just started may shed load.
+  // On a busy machine, a new server may shed load.
   await expect(async () => {
     const asked = await visitor.post('/api/leads', { headers, data: { ...answers, consent: true } });
     expect(asked.status(), await asked.text()).toBe(202);
@@ -122,10 +115,9 @@ type DeskOptions = {
   readonly lost?: readonly Person[];
 };
 
-/** Starts it, and waits until the desk answers. */
 async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<DeskSite> {
   const port = await freePort();
-  // Passkeys belong to a name: no browser has them at an address in numbers.
+  // Passkeys need a host name; browsers refuse them for IP addresses.
   const url = `http://localhost:${port}`;
   const site = await startSite({
     env: {
@@ -140,7 +132,6 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
   });
   const madeOn = new Date().toISOString().slice(0, 10);
   try {
-    // The desk's process starts with the page's.
     await until(() => isThere(url), READY_WITHIN_MS);
     for (const person of lost) await becomeLead(site, person, false);
     for (const person of leads) await becomeLead(site, person);
@@ -189,13 +180,12 @@ async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<De
 }
 
 type DeskFixtures = {
-  /** Signs the page's browser in, and opens a page of the desk. */
   readonly open: (path: string, who?: 'all' | 'read') => Promise<void>;
 };
 
 type WorkerFixtures = { readonly deskOptions: DeskOptions; readonly desk: DeskSite };
 
-/** At a desk whose people no test changes. */
+/** Tests share this desk and must not change its contacts. */
 export const test = base.extend<DeskFixtures, WorkerFixtures>({
   deskOptions: [{ leads: LEADS }, { option: true, scope: 'worker' }],
   desk: [
@@ -216,12 +206,12 @@ export const test = base.extend<DeskFixtures, WorkerFixtures>({
   },
 });
 
-/** At a desk whose people come and change: with questions of the campaign's own, lost leads, the guide by mail, and a webhook. */
+/** Tests may change this desk: custom questions, lost leads, the guide by mail, a webhook. */
 export const changingTest = test.extend<object, { readonly receiver: Receiver }>({
   receiver: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
     async ({}, use) => {
-      // It refuses the first event for good: the one about the lead who stays.
+      // Refuses the first event, which is about KEPT_LEAD.
       const receiver = await startReceiver((_, response) =>
         response.writeHead(receiver.received.length === 1 ? 410 : 204).end(),
       );
@@ -247,7 +237,7 @@ export const changingTest = test.extend<object, { readonly receiver: Receiver }>
   ],
 });
 
-/** What the doctor finds depends on the DNS that it asks; desk/doctor/ is tested with one of its own. */
+/** The doctor's findings depend on DNS; desk/doctor/ tests them with its own server. */
 export const FOUND: Answer<typeof doctor> = {
   lookedAt: '2026-11-23T06:00:00.000Z',
   findings: [
@@ -263,11 +253,9 @@ export const FOUND: Answer<typeof doctor> = {
   ],
 };
 
-/** Puts a session into a page's tab, in place of the one that it has. */
 export const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
   page.evaluate((items) => {
     for (const [name, value] of items) sessionStorage.setItem(name, value);
   }, Object.entries(session));
 
-/** Takes the session out of a page's tab. */
 export const loseSession = (page: Page): Promise<void> => page.evaluate(() => sessionStorage.clear());

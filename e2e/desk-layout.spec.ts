@@ -1,4 +1,3 @@
-// What of the desk depends on the width of letters: nothing scrolls sideways on a telephone, and what is long leaves room.
 import type { Page } from '@playwright/test';
 
 import { becomeLead, changingTest as test, expect, FOUND, KEPT_LEAD } from './desk-fixtures.ts';
@@ -23,7 +22,6 @@ const openDetails = (page: Page) =>
     .getByText('Details')
     .click();
 
-/** Each page, and what is opened on it. */
 const PAGES: readonly (readonly [path: string, open?: (page: Page) => Promise<unknown>])[] = [
   ['/'],
   ['/leads'],
@@ -57,7 +55,7 @@ test('no page of the desk scrolls sideways at 375 px @layout', async ({ page, op
   expect(await overflow(page), 'a person').toBe(0);
 });
 
-test('the fields above the list stand in one row, and a long name leaves the other columns in view @layout', async ({
+test("the desk's list shows its filters in one row, and a long name leaves the other columns in view @layout", async ({
   page,
   open,
 }) => {
@@ -80,7 +78,7 @@ test('the fields above the list stand in one row, and a long name leaves the oth
   expect([...rows], 'top and height of the fields, in pixels').toHaveLength(1);
 });
 
-test('a long address fits the dialogue that erases it at 375 and 320 px @layout', async ({
+test("a long address fits the desk's erase dialogue at 375 and 320 px @layout", async ({
   page,
   desk,
   open,

@@ -1,11 +1,13 @@
-// The list of people: filters in the address, columns, export; and companies.
 import { readFileSync } from 'node:fs';
 
 import { expect, LEADS, test } from './desk-fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
-test('filters stand in the address, and Back goes to the list before', async ({ page, open }) => {
+test("filters of the desk's list are in the URL, and Back restores the previous list", async ({
+  page,
+  open,
+}) => {
   await open('/leads');
   const names = page.getByRole('rowheader');
   await expect(names).toHaveText(NEWEST_FIRST);
@@ -31,7 +33,10 @@ test('filters stand in the address, and Back goes to the list before', async ({ 
   await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
 });
 
-test('columns are chosen by keyboard, and kept in this browser', async ({ page, open }) => {
+test("columns of the desk's list are chosen by keyboard and stored in the browser", async ({
+  page,
+  open,
+}) => {
   await open('/leads');
   const headings = page.getByRole('columnheader');
   await expect(headings).toHaveText([
@@ -56,7 +61,7 @@ test('columns are chosen by keyboard, and kept in this browser', async ({ page, 
   await expect(headings).toHaveText(chosen);
 });
 
-test('an export holds what is filtered, in the format that is shown, or says why it is refused', async ({
+test('an export contains the filtered contacts in the chosen format, or says why it is refused', async ({
   page,
   open,
 }) => {
@@ -83,7 +88,6 @@ test('an export holds what is filtered, in the format that is shown, or says why
   await send.click();
   await expect(dialogue.getByRole('alert')).toHaveText(refusal.body);
 
-  // A format that those who are shown next cannot have.
   await dialogue.getByLabel('Format').selectOption('hubspot');
   await dialogue.getByRole('button', { name: 'Cancel' }).click();
   await page.getByLabel('State').selectOption('Unverified people');
@@ -93,14 +97,14 @@ test('an export holds what is filtered, in the format that is shown, or says why
   expect(other.suggestedFilename()).toMatch(/\.csv$/);
 });
 
-test('a reader sees no button that a reader may not press', async ({ page, open }) => {
+test('a read-only desk user sees no forbidden button', async ({ page, open }) => {
   await open('/leads', 'read');
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
   await expect(page.getByRole('button', { name: 'Columns' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Export' })).toBeHidden();
 });
 
-test('a list that fails says why, and can be tried again', async ({ page, open }) => {
+test('a failed list shows the reason and can be tried again', async ({ page, open }) => {
   let fails = true;
   await page.route('**/api/people?*', (route) => (fails ? route.abort() : route.fallback()));
   await open('/leads');
@@ -110,10 +114,7 @@ test('a list that fails says why, and can be tried again', async ({ page, open }
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
 });
 
-test('a list goes on by itself while the server is still looking, and can be stopped', async ({
-  page,
-  open,
-}) => {
+test('a list continues while the server is searching, and can be stopped', async ({ page, open }) => {
   let asked = 0;
   await page.route('**/api/people?*', async (route) => {
     asked += 1;
@@ -129,7 +130,7 @@ test('a list goes on by itself while the server is still looking, and can be sto
   await page.getByRole('button', { name: 'Stop looking' }).click();
   await expect(page.getByRole('button', { name: 'Look further back' })).toBeVisible();
   const when = asked;
-  // A list that still looked would have asked many times meanwhile.
+  // Otherwise the list would have sent many requests by now.
   await page.evaluate(async () => {
     for (let answers = 0; answers < 5; answers += 1) await fetch('/api/me');
   });
@@ -142,7 +143,7 @@ test('a list goes on by itself while the server is still looking, and can be sto
   await expect(page.getByText('No one fits this filter')).toBeVisible();
 });
 
-test('a company leads to its people, and companies are counted again by a reader who comes back later', async ({
+test('a company leads to its contacts, and companies are counted again after a return', async ({
   page,
   open,
 }) => {
@@ -162,7 +163,7 @@ test('a company leads to its people, and companies are counted again by a reader
   await expect(page.getByText('3 domains.')).toBeVisible();
 });
 
-test('lists that could not be read again are read again by "Try again"', async ({ page, open }) => {
+test('"Try again" reads lists that could not be refreshed', async ({ page, open }) => {
   const pages = page.getByRole('navigation', { name: 'Pages of the desk' });
   const lists = { Companies: '/api/domains', Lost: '/api/lost', Leads: '/api/people' };
   await open('/leads');
@@ -171,7 +172,6 @@ test('lists that could not be read again are read again by "Try again"', async (
     await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
     await expect(page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ })).toHaveCount(0);
   }
-  // After a correction the lists are out of date.
   await page.route('**/api/person/correct', (route) => route.fulfill({ json: {} }));
   await page.getByRole('link', { name: 'Alan Turing' }).click();
   await page.getByRole('button', { name: 'Correct' }).click();
@@ -191,7 +191,7 @@ test('lists that could not be read again are read again by "Try again"', async (
   }
 });
 
-test('typed and filled-in days are searched once they are whole, and leave nothing else behind', async ({
+test('typed and filled-in days are searched once complete, and leave no history entries', async ({
   page,
   open,
 }) => {
@@ -208,7 +208,7 @@ test('typed and filled-in days are searched once they are whole, and leave nothi
   await expect(page.getByText('Days are in UTC, both included.')).toBeVisible();
   const from = page.getByLabel('From');
   await from.focus();
-  // A slow typist: each digit of the year makes another year.
+  // A slow typist: each digit makes a different year.
   for (const digit of '01112026') {
     await page.keyboard.type(digit);
     await page.clock.runFor(400);
@@ -219,7 +219,7 @@ test('typed and filled-in days are searched once they are whole, and leave nothi
   await page.reload();
   await expect(from).toHaveValue('2026-01-11');
 
-  // As a form filler does it: no field is left between the two.
+  // Form fillers set both fields without leaving one.
   await page.evaluate(() => {
     const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
     for (const [at, field] of document.querySelectorAll('input[type=date]').entries()) {
@@ -231,7 +231,7 @@ test('typed and filled-in days are searched once they are whole, and leave nothi
   await expect(page).toHaveURL('/leads?from=2026-02-11&to=2026-02-12');
 });
 
-test('Back right after typing goes back, and the typed text is gone', async ({ page, open }) => {
+test('Back right after typing goes back and discards the typed text', async ({ page, open }) => {
   await page.clock.install();
   await open('/leads?search=ada');
   const search = page.getByLabel('Search');

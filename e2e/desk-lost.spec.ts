@@ -1,10 +1,9 @@
-// Lost leads in the desk: who they are, why, and which of them are shown.
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, LOST } from './desk-fixtures.ts';
 
 const rows = 'rowheader';
 
-test('lost leads are grouped by why, and what is chosen stands in the address', async ({ page, open }) => {
+test('lost leads are grouped by reason, and the choice is in the URL', async ({ page, open }) => {
   await expect(async () => {
     await open('/lost');
     await expect(page.getByText('5.1.1 Recipient address rejected: User unknown')).toBeVisible();
@@ -22,7 +21,6 @@ test('lost leads are grouped by why, and what is chosen stands in the address', 
     .getByRole('button', { name: /^partner 1/ })
     .click();
   await expect(page.getByRole(rows)).toHaveText(/Jonas Lind/);
-  // The same list at the same address.
   await page.reload();
   await expect(page.getByRole(rows)).toHaveText(/Jonas Lind/);
   await page.getByRole('link', { name: 'Jonas Lind' }).click();
@@ -32,7 +30,7 @@ test('lost leads are grouped by why, and what is chosen stands in the address', 
   await expect(page.getByRole(rows)).toHaveText(/Jonas Lind/);
 });
 
-test('other days are chosen, days without anyone say so, and every state passes axe in both themes', async ({
+test('lost leads of other days are shown, empty days say so, and every state passes axe in both themes', async ({
   page,
   open,
 }) => {
@@ -44,7 +42,7 @@ test('other days are chosen, days without anyone say so, and every state passes 
   await page.getByLabel('From').fill('2026-01-08');
   await page.getByLabel('To').fill('2026-01-01');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
-  // They stood in the wrong order.
+  // The days were entered in the wrong order.
   await expect(page).toHaveURL('/lost?from=2026-01-01&to=2026-01-08');
   await expect(page.getByText('No one was lost')).toBeVisible();
   await expectNoViolations(page, 'no one was lost');

@@ -1,8 +1,7 @@
-// Mail, webhooks and the doctor in the desk.
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
 
-test('mail that waits or was refused, and messages to webhooks, are there, and are sent again', async ({
+test('waiting and refused mail and webhook messages are listed and can be sent again', async ({
   page,
   receiver,
   open,
@@ -36,7 +35,7 @@ test('mail that waits or was refused, and messages to webhooks, are there, and a
   await expect(page.getByRole('row', { name: /Sent webhooks again/ })).toContainText('1 event');
 });
 
-test('the doctor says the worst first, gives records to copy, and looks again', async ({
+test('the doctor page lists the worst first, offers records to copy, and checks again', async ({
   page,
   context,
   open,
@@ -63,7 +62,7 @@ test('the doctor says the worst first, gives records to copy, and looks again', 
   expect(asked).toEqual(['', '?again=yes']);
 });
 
-test('every state of mail and doctor passes axe in both themes', async ({ page, open }) => {
+test('every state of the mail and doctor pages passes axe in both themes', async ({ page, open }) => {
   test.slow();
   await expect(async () => {
     await open('/mail');

@@ -1,11 +1,11 @@
-// Passkeys in the desk's pages: added, used to sign in, removed. The authenticator is Chromium's own virtual one.
+// Uses Chromium's virtual authenticator.
 import type { CDPSession, Page } from '@playwright/test';
 
 import { expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
 type Authenticator = {
-  /** False: its owner never shows a finger, as when the browser's dialogue is cancelled. */
+  /** False: the user does not confirm, as when the browser's dialogue is cancelled. */
   readonly agrees: (isUserVerified: boolean) => Promise<unknown>;
 };
 
@@ -31,7 +31,7 @@ const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in
 const usePasskey = (page: Page) => page.getByRole('button', { name: 'Use a passkey' });
 const passkeysOf = (page: Page) => page.getByRole('region', { name: 'Passkeys' });
 
-test('a passkey is added, signs in without an address, and opens nothing once it is removed', async ({
+test('a passkey is added, signs in without an e-mail address, and stops working once removed', async ({
   page,
   desk,
 }) => {
@@ -112,10 +112,7 @@ test('a passkey is added, signs in without an address, and opens nothing once it
   await expect(signInHeading(page)).toBeVisible();
 });
 
-test('a passkey that the server refuses is said to be refused, and can be tried again', async ({
-  page,
-  open,
-}) => {
+test('a passkey that the server refuses is reported and can be tried again', async ({ page, open }) => {
   await addAuthenticator(page);
   await open('/account', 'read');
   let fails = true;
@@ -127,7 +124,7 @@ test('a passkey that the server refuses is said to be refused, and can be tried 
   await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
   await expect(dialogue.getByRole('alert')).toContainText('The server could not be reached.');
   fails = false;
-  // Another challenge than the server's.
+  // A different challenge from the server's.
   await page.route('**/api/passkeys/options', async (route) => {
     const response = await route.fetch();
     const options = (await response.json()) as { readonly challenge: string };

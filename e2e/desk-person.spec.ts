@@ -1,4 +1,3 @@
-// One person in the desk: the story, what can be changed, and what a reader does not see.
 import type { Page } from '@playwright/test';
 
 import { expectNoViolations } from './axe.ts';
@@ -15,7 +14,6 @@ let people = 0;
 
 type Open = (path: string, who?: 'all' | 'read') => Promise<void>;
 
-/** Makes a lead, and opens its page from the list. */
 async function openNewLead(page: Page, { site }: DeskSite, open: Open, who: 'all' | 'read' = 'all') {
   people += 1;
   const email = `grace-${people}@compilers.example`;
@@ -30,7 +28,7 @@ const story = (page: Page) => page.getByRole('region', { name: 'Story' });
 const entry = (page: Page, what: string | RegExp) =>
   story(page).getByRole('listitem').filter({ hasText: what });
 
-test('a person is told as a story, and a correction stands in it', async ({ page, desk, open }) => {
+test("a contact's page shows the timeline, and a correction appears in it", async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect(page.getByText(email).first()).toBeVisible();
@@ -48,7 +46,6 @@ test('a person is told as a story, and a correction stands in it', async ({ page
   await dialog.getByLabel('Full name').fill('G');
   await expect(dialog.getByText('Now: Grace Hopper')).toBeVisible();
   await dialog.getByRole('button', { name: 'Save' }).click();
-  // The rule and its sentence are those of the form.
   await expect(dialog.getByRole('alert')).toContainText('at least 2 characters');
   await dialog.getByLabel('Full name').fill('Grace <b>Brewster</b> Hopper');
   await page.keyboard.press('Enter');
@@ -61,11 +58,7 @@ test('a person is told as a story, and a correction stands in it', async ({ page
   );
 });
 
-test('a correction leads from the old name to the new one, in whatever script they are', async ({
-  page,
-  desk,
-  open,
-}) => {
+test('a correction shows the old and the new name, in any script', async ({ page, desk, open }) => {
   await openNewLead(page, desk, open);
   for (const name of ['محمد علي', 'سارة حسن']) {
     await page.getByRole('button', { name: 'Correct' }).click();
@@ -92,7 +85,7 @@ test('a correction leads from the old name to the new one, in whatever script th
   expect(before).toBeLessThan(after ?? 0);
 });
 
-test('the proof of consent opens as a page to print, and the guide is sent once more', async ({
+test('the consent proof opens as a printable page, and the guide is sent again', async ({
   page,
   desk,
   open,
@@ -106,7 +99,6 @@ test('the proof of consent opens as a page to print, and the guide is sent once 
   await expect(heading).toBeVisible();
   await expect(heading, 'its styles apply').toHaveCSS('font-size', '25.6px');
   await proof.close();
-  // The code, then the guide.
   await desk.site.inbox.waitForMail(email, 2);
   await page.getByRole('button', { name: 'Send the guide again' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Send' }).click();
@@ -114,7 +106,7 @@ test('the proof of consent opens as a page to print, and the guide is sent once 
   await desk.site.inbox.waitForMail(email, 3);
 });
 
-test('mail is stopped with a note, goes again for a reason, and not while another reason is left', async ({
+test('mail is stopped with a note and resumes only when no other reason remains', async ({
   page,
   desk,
   open,
@@ -130,7 +122,6 @@ test('mail is stopped with a note, goes again for a reason, and not while anothe
   await expect(isStopped).toBeVisible();
   await expect(stopped).toContainText('Stopped by hand');
   await expect(stopped).toContainText('asked by telephone');
-  // A person who gets no mail gets no guide either.
   await expect(page.getByRole('button', { name: 'Send the guide again' })).toBeHidden();
 
   const undo = async () => {
@@ -150,9 +141,7 @@ test('mail is stopped with a note, goes again for a reason, and not while anothe
   await stop.click();
   await dialogue.getByRole('button', { name: 'Stop mail' }).click();
   await expect(isStopped).toBeVisible();
-  // A complaint that comes later can be noted, too.
   await expect(stop).toBeVisible();
-  // The person decides it as well, by the link in the mail with the guide.
   const { parsed } = await desk.site.inbox.waitForMail(email, 2);
   const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
   const { pathname, search } = new URL(/<([^>]+)>/.exec(oneClick)?.[1] ?? '');
@@ -167,7 +156,7 @@ test('mail is stopped with a note, goes again for a reason, and not while anothe
   await expect(stopped.getByRole('listitem')).toHaveCount(1);
 });
 
-test('a person is erased once the address is typed again, not left meanwhile, and nowhere afterwards', async ({
+test('a contact is erased after its address is typed, and appears nowhere afterwards', async ({
   page,
   desk,
   open,
@@ -207,7 +196,7 @@ test('a person is erased once the address is typed again, not left meanwhile, an
   await expect(page.getByText(email)).toHaveCount(0);
 });
 
-test('who may only read sees the story and no action', async ({ page, desk, open }) => {
+test('a read-only desk user sees the timeline and no action', async ({ page, desk, open }) => {
   await openNewLead(page, desk, open, 'read');
   await expect(entry(page, 'Became a lead')).toBeVisible();
   await expect(
@@ -217,7 +206,7 @@ test('who may only read sees the story and no action', async ({ page, desk, open
   await expect(page.getByRole('heading', { name: 'There is no such page' })).toBeVisible();
 });
 
-test('the log says who did what, the newest first', async ({ page, desk, open }) => {
+test('the audit log names each desk user and action, newest first', async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   await open('/log');
   const rows = page.getByRole('table', { name: 'Log' }).getByRole('row');
@@ -226,7 +215,11 @@ test('the log says who did what, the newest first', async ({ page, desk, open })
   await expect(rows.nth(1)).toContainText(email);
 });
 
-test('every state of a person and of the log passes axe in both themes', async ({ page, desk, open }) => {
+test('every state of the contact page and audit log passes axe in both themes', async ({
+  page,
+  desk,
+  open,
+}) => {
   test.slow();
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await openNewLead(page, desk, open);

@@ -1,10 +1,9 @@
-// The report in the desk: the figures and words of `desk report`, for a period, a source and a campaign.
 import { readFileSync } from 'node:fs';
 
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './desk-fixtures.ts';
 
-test('the report is drawn, limited to a source, and downloaded as it stands', async ({ page, open }) => {
+test('the report is drawn, limited to a source, and downloaded as shown', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible();
   await expect(page.getByRole('main').getByRole('term').first()).toHaveText('New leads');
@@ -20,7 +19,6 @@ test('the report is drawn, limited to a source, and downloaded as it stands', as
   await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
   await expect(page).toHaveURL('/report?period=7d&source=newsletter');
   await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
-  // A report on one source has no section that compares sources.
   await expect(bySource).toHaveCount(0);
   await page.reload();
   await expect(page.getByLabel('Source', { exact: true })).toHaveValue('newsletter');
@@ -34,7 +32,7 @@ test('the report is drawn, limited to a source, and downloaded as it stands', as
   expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');
 });
 
-test('a report that cannot be made says what to choose, and keeps the choice', async ({ page, open }) => {
+test('an impossible report says what to choose and keeps the choice', async ({ page, open }) => {
   await open('/report?source=newslettr');
   await expect(page.getByRole('alert')).toContainText('newsletter');
   await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
@@ -46,7 +44,7 @@ test('a report that cannot be made says what to choose, and keeps the choice', a
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
 });
 
-test('while a report is counted, the page says so and keeps what it showed', async ({ page, open }) => {
+test('while a report is calculated, the page says so and keeps the previous one', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   let go: () => void = () => {};
@@ -117,7 +115,7 @@ test('a printed report has every column and folded table, and a week fits on two
   expect(await cutTables(file)).toBe(0);
 });
 
-test('charts can be read in a dark contrast theme', async ({ page, open }) => {
+test('charts are readable in a dark contrast theme', async ({ page, open }) => {
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
   await open('/report');
   const byDay = page.getByRole('region', { name: 'By day', exact: true });

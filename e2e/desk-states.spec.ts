@@ -1,4 +1,3 @@
-// Every state of the desk's own pages passes axe; the keyboard, the theme, and what the first page shows.
 import type { Page } from '@playwright/test';
 
 import { expectNoViolations } from './axe.ts';
@@ -25,7 +24,10 @@ test('every state of signing in passes axe in both themes', async ({ page }) => 
   await expectNoViolations(page, 'a link that does not work');
 });
 
-test('every state of today, the lists and the account passes axe in both themes', async ({ page, open }) => {
+test('every state of the overview, the lists and the account passes axe in both themes', async ({
+  page,
+  open,
+}) => {
   test.slow();
   await open('/');
   await expect(page.getByRole('heading', { name: 'Newest leads' })).toBeVisible();
@@ -68,7 +70,7 @@ test('every state of today, the lists and the account passes axe in both themes'
   await expectNoViolations(page, 'the menu of a telephone');
 });
 
-test('the keyboard alone reaches a page from the menu of a telephone', async ({ page, open }) => {
+test("the keyboard alone reaches a page from the desk's phone menu", async ({ page, open }) => {
   await page.setViewportSize({ width: 375, height: 812 });
   await open('/');
   await heading(page, 'Today');
@@ -84,10 +86,10 @@ test('the keyboard alone reaches a page from the menu of a telephone', async ({ 
   await expect(page).toHaveURL('/companies');
 });
 
-test('today shows what was done and leads on, in the theme that was chosen', async ({ page, open, desk }) => {
+test("the overview shows the day's events with links, in the chosen theme", async ({ page, open, desk }) => {
   await open('/');
   const day = page.getByRole('region', { name: 'Today, in UTC' });
-  // The site of these tests is some minutes old; midnight may have passed.
+  // Midnight may have passed since the site started.
   const isOfToday = desk.madeOn === new Date().toISOString().slice(0, 10);
   await expect(day).toContainText(isOfToday ? '3 leads' : '0 leads');
   await expect(page.getByRole('img', { name: /^3 leads in the last 30 days/ })).toBeVisible();

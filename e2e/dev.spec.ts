@@ -1,4 +1,4 @@
-// `npm run dev`: the same page and the same API, from the sources, with an inbox in the browser.
+// `npm run dev`: page and API from the sources, with an inbox in the browser.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { createVisitor, expect as quickly, hold, test } from './fixtures.ts';
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
 const READY_WITHIN_MS = 60_000;
 
-// The sources are translated as they are asked for, and the API starts anew with each word that is saved.
+// Sources compile on request, and the API restarts with each saved word.
 test.describe.configure({ timeout: 180_000 });
 const expect = quickly.configure({ timeout: 40_000 });
 
@@ -26,14 +26,11 @@ type Dev = AsyncDisposable & {
   readonly child: ChildProcess;
   readonly url: string;
   readonly output: () => string;
-  /** A copy of the words, to be changed. */
   readonly campaign: string;
 };
 
-/** What follows `node`, and the environment of a development server that is not in the way of others. */
 type DevOptions = { readonly command?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
-/** Starts a development server, and waits until it is ready or has ended. */
 async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise<Dev> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
   const campaign = path.join(folder, 'words');
@@ -80,14 +77,12 @@ async function startDev({ command = [DEV], env = {} }: DevOptions = {}): Promise
 const replaceIn = (file: string, from: RegExp, to: string) =>
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
 
-/** Saves words, and waits until the page is loaded anew with them. */
 async function saved(page: Page, save: () => void): Promise<void> {
   await page.evaluate(() => (document.documentElement.dataset['unsaved'] = ''));
   save();
   await expect(page.locator('html[data-unsaved]')).toHaveCount(0);
 }
 
-/** The processes that were started by another, and by those. */
 function descendantsOf(pid: number): number[] {
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
     .trim()
@@ -107,7 +102,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Ends a process, and waits until it and all that it started are gone. */
 async function endsWith({ child, url }: Dev, signal: NodeJS.Signals): Promise<void> {
   const children = descendantsOf(Number(child.pid));
   expect(children.length).toBeGreaterThan(0);
@@ -118,8 +112,8 @@ async function endsWith({ child, url }: Dev, signal: NodeJS.Signals): Promise<vo
   await expect(fetch(url)).rejects.toThrow();
 }
 
-test.describe('a development server that is used', () => {
-  // One after the other at one server, which takes longer to start than each of them.
+test.describe('running development server', () => {
+  // The server takes longer to start than each test, so they share one.
   test.describe.configure({ mode: 'serial', timeout: 180_000 });
   let dev: Dev;
   let mailed: number;
@@ -130,7 +124,7 @@ test.describe('a development server that is used', () => {
   });
   test.afterAll(() => dev?.[Symbol.asyncDispose]());
 
-  test('a developer asks for a code, takes it from the inbox and reads the article; no mail goes out', async ({
+  test('npm run dev shows the code in its inbox, opens the article and sends no mail', async ({
     page,
     context,
     site,
@@ -140,7 +134,6 @@ test.describe('a development server that is used', () => {
     const inbox = await context.newPage();
     await inbox.goto(`${url}/inbox`);
     await expect(inbox.getByText('Nothing yet.')).toBeVisible();
-    // One that was opened before the mail came, and is connected only afterwards.
     const slowInbox = await context.newPage();
     const connect = await hold(slowInbox, '**/inbox/events');
     await slowInbox.goto(`${url}/inbox`);
@@ -149,7 +142,6 @@ test.describe('a development server that is used', () => {
     await page.goto(url);
     const visitor = createVisitor(page, site);
     await visitor.askForCode();
-    // It appears by itself.
     const code = inbox.getByRole('status');
     await expect(code).toHaveText(/^\d{6}$/);
     await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
@@ -164,13 +156,13 @@ test.describe('a development server that is used', () => {
     expect(site.inbox.mails.length).toBe(mailed);
   });
 
-  test('words are followed as they are saved, in page, e-mails and article; a mistake is shown over the page with file and line', async ({
+  test('npm run dev applies saved words and shows an error over the page with file and line', async ({
     page,
     context,
     site,
-    expectedComplaints,
+    expectedErrors,
   }) => {
-    expectedComplaints.push(/\[vite\]|500|WebSocket/);
+    expectedErrors.push(/\[vite\]|500|WebSocket/);
     await using own = await startDev();
     const { url, output, campaign } = own;
     const inbox = await context.newPage();
@@ -184,7 +176,6 @@ test.describe('a development server that is used', () => {
     await expect(overlay).toContainText(complaint);
     await expect(inbox.getByText(complaint)).toBeVisible();
     expect(output()).toMatch(complaint);
-    // A page that is loaded anew says it as well.
     await page.reload();
     await expect(overlay).toContainText(complaint);
 
@@ -198,7 +189,7 @@ test.describe('a development server that is used', () => {
     await saved(page, () =>
       replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n'),
     );
-    // The page would be loaded anew under a visitor who had begun to fill in the form, and forget the tick.
+    // Saved before the form is filled in, because a reload discards the consent.
     await saved(page, () =>
       replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter'),
     );
@@ -213,12 +204,12 @@ test.describe('a development server that is used', () => {
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
-    // Before the server ends that they ask for what is new.
+    // Otherwise they would ask the ending server for changes.
     await inbox.close();
     await page.close();
   });
 
-  test('a form that is on its way while words are saved is answered, and its mail comes', async ({
+  test('npm run dev answers a form sent while words are saved, and its mail arrives', async ({
     page,
     context,
   }) => {
@@ -237,7 +228,7 @@ test.describe('a development server that is used', () => {
     });
     const answered = once(form, 'response') as Promise<[IncomingMessage]>;
     form.write(answers.slice(0, 10));
-    // The API ends in the moment in which the page is loaded anew.
+    // The API restarts while the page reloads.
     const reload = page.waitForRequest((sent) => sent.isNavigationRequest());
     replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I agree to be mailed.\n');
     await reload;
@@ -249,12 +240,8 @@ test.describe('a development server that is used', () => {
     await expect(inbox.getByRole('status')).toHaveText(/^\d{6}$/);
   });
 
-  test('a question of one’s own appears when it is saved, in a campaign that had none, and can be answered', async ({
-    page,
-    site,
-    expectedComplaints,
-  }) => {
-    expectedComplaints.push(/\[vite\]|500|WebSocket/);
+  test('npm run dev shows a new custom question once it is saved', async ({ page, site, expectedErrors }) => {
+    expectedErrors.push(/\[vite\]|500|WebSocket/);
     const { url, campaign, output } = dev;
     const said = output().length;
     await page.goto(url);
@@ -271,22 +258,21 @@ test.describe('a development server that is used', () => {
     await expect(page.getByLabel('Phone *')).toBeVisible(soon);
     await visitor.fillForm();
     await page.getByLabel('Phone *').fill('+44 20 7946 0018');
-    // The API starts anew with the list, and the form waits for it.
     await visitor.sendForm();
     await expect(visitor.codeScreen).toBeVisible();
-    // A count may be sent in the moment in which the API is away.
+    // A funnel step may be sent while the API restarts.
     expect(output().slice(said)).not.toMatch(/Error: (?!connect ECONNREFUSED)/);
   });
 
-  test('SIGTERM ends it and every process that it started', () => endsWith(dev, 'SIGTERM'));
+  test('SIGTERM ends npm run dev and every process it started', () => endsWith(dev, 'SIGTERM'));
 });
 
-test('SIGINT, SIGHUP or SIGKILL ends it and every process that it started, and so does the end of npm', async () => {
+test('SIGINT, SIGHUP, SIGKILL or the end of npm ends npm run dev and every process it started', async () => {
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
     await using dev = await startDev();
     await endsWith(dev, signal);
   }
-  // As npm does: a parent that hands its life cycle on, and waits.
+  // Like npm: a parent that passes on its lifecycle and waits.
   const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
   await using npm = await startDev({
     command: ['-e', script, DEV],
@@ -296,7 +282,7 @@ test('SIGINT, SIGHUP or SIGKILL ends it and every process that it started, and s
   await endsWith(npm, 'SIGKILL');
 });
 
-test('a taken port is reported in a sentence, and nothing stays behind', async () => {
+test('npm run dev reports a taken port in a sentence and leaves no process', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as { port: number }).port);

@@ -1,4 +1,3 @@
-// A campaign whose guide is a file as well, and whose page is not out yet.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,10 +6,9 @@ import { createVisitor, expect, test } from './fixtures.ts';
 
 const FILE = `%PDF-1.7\n${'The guide. '.repeat(20_000)}`;
 
-// A build besides the visit.
 test.setTimeout(120_000);
 
-test('the guide is downloaded under the article, as long as the session lasts', async ({ page, context }) => {
+test('the guide can be downloaded below the article during the session', async ({ page, context }) => {
   await withOwnCampaign(
     (folder) => {
       writeFileSync(path.join(folder, 'article', 'the-guide.pdf'), FILE);
@@ -20,7 +18,7 @@ test('the guide is downloaded under the article, as long as the session lasts', 
       );
     },
     async (site) => {
-      await test.step('a page that is not out yet asks every robot not to list it', async () => {
+      await test.step('a page with noindex tells every robot not to list it', async () => {
         const get = (url: string) => page.request.get(site.url + url);
         for (const url of ['/', '/no-such-page']) {
           const answer = await get(url);
@@ -42,7 +40,7 @@ test('the guide is downloaded under the article, as long as the session lasts', 
       expect(readFileSync(await download.path(), 'utf8')).toBe(FILE);
       await expect(visitor.article).toBeVisible();
 
-      // A server that does not answer.
+      // The server does not respond.
       await context.setOffline(true);
       await button.click();
       await expect(visitor.toast.filter({ hasText: 'Download as PDF' })).toContainText('could not be loaded');

@@ -1,5 +1,5 @@
-// What must work in every engine, written once: see testing/engines/. What the other files test in Chromium is not repeated in it here.
-// A test that needs a held answer, a stopped clock or a finger runs in Chromium alone.
+// Runs in every engine; see testing/engines/. Tests that need a held response, a stopped clock or touch run only in
+// Chromium.
 import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
 import { sees, waitFor, type Engine, type EnginePage } from '#testing/engines/engine.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -9,13 +9,12 @@ import { becomeLead, changingTest as test, expect, KEPT_LEAD, PEOPLE } from './d
 const WIDE = [1280, 800] as const;
 const TELEPHONE = [375, 812] as const;
 
-/** An answer of the API that a test provokes is not a complaint. */
 const API_ANSWER = /\/api\/|status of 4\d\d/;
 
 for (const name of ENGINE_NAMES) {
   const start = findEngine(name);
   test.describe(name, () => {
-    // One after the other in one worker: the browser starts once.
+    // One worker, so that the browser starts once.
     test.describe.configure({ mode: 'default', timeout: 120_000 });
     test.skip(start === undefined, `${name.toUpperCase()} WAS NOT TESTED: it is not installed.`);
 
@@ -35,11 +34,8 @@ for (const name of ENGINE_NAMES) {
       expect(complaints).toEqual([]);
     });
 
-    test('the letters that stand in the page set headline and title as the whole font does', async ({
-      site,
-    }) => {
+    test('the inlined letters set headline and title like the complete font', async ({ site }) => {
       await page.open(site.url);
-      // The whole font comes after the first paint.
       await waitFor(
         page,
         'both fonts are loaded',
@@ -65,20 +61,20 @@ for (const name of ENGINE_NAMES) {
         line.remove();
         return widths;
       });
-      // A variable font rounds the widths of its letters elsewhere: that makes 2 pixels in 3000; no kerning would make 40.
+      // A variable font rounds glyph widths differently: 2 pixels in 3000. Missing kerning would make 40.
       for (const [index, width] of inPage.entries()) expect(width).toBeCloseTo(whole[index] ?? 0, -1);
       expect(inPage).not.toEqual(neither);
     });
     if (name === 'chromium') return;
 
-    test('a visitor goes from the landing page into the article and back, with a refused code on the way', async ({
+    test('a visitor gets from the landing page into the article and back, after a refused code', async ({
       site,
     }) => {
       await page.open(site.url);
       const email = `${name}@example.com`;
       await page.click('button', 'Get Your Free Copy');
       await page.click('textbox', 'Full Name *');
-      // A visitor who copies a code: it comes to the clipboard by keys, as anywhere.
+      // Copies the code with keys, as in any program.
       await page.type('The code is 999-998');
       await page.press('Control+a');
       await page.press('Control+c');
@@ -111,7 +107,7 @@ for (const name of ENGINE_NAMES) {
       expect(site.inbox.mailsTo(email)).toHaveLength(1);
     });
 
-    test('the form says what is missing, at its fields', async ({ site }) => {
+    test('the form names missing input at its fields', async ({ site }) => {
       await page.open(site.url);
       await page.click('button', 'Get Your Free Copy');
       await page.click('button', 'Send Verification Code');
@@ -132,7 +128,7 @@ for (const name of ENGINE_NAMES) {
       );
     });
 
-    test('the code boxes take digits alone, and keys move between them', async ({ site }) => {
+    test('the code boxes accept only digits, and keys move between them', async ({ site }) => {
       await page.open(site.url);
       await toCodeScreen(page, `boxes-${name}@example.com`);
       await page.click('textbox', 'Digit 1 of 6');
@@ -153,7 +149,6 @@ for (const name of ENGINE_NAMES) {
       await page.press('End');
       await boxesAre(page, '12____', 6);
       await page.click('textbox', 'Digit 2 of 6');
-      // The same digit over itself moves on, another one takes its place.
       await page.type('2');
       await boxesAre(page, '12____', 3);
       await page.click('textbox', 'Digit 1 of 6');
@@ -161,7 +156,7 @@ for (const name of ENGINE_NAMES) {
       await boxesAre(page, '92____', 2);
     });
 
-    test('the theme is light at first, is toggled, and is kept under "theme"', async ({ site }) => {
+    test('the theme is light at first, toggled, and stored under "theme"', async ({ site }) => {
       await page.open(site.url);
       const themeIs = (theme: string, kept: string | null) =>
         waitFor(
@@ -186,7 +181,7 @@ for (const name of ENGINE_NAMES) {
       await themeIs('light', 'light');
     });
 
-    test('a toast is reached by F8, closed by its button or by itself', async ({ site }) => {
+    test('a toast is focused by F8 and closed by its button or a timer', async ({ site }) => {
       await page.open(site.url);
       const email = `toasts-${name}@example.com`;
       await toCodeScreen(page, email);
@@ -195,16 +190,14 @@ for (const name of ENGINE_NAMES) {
       await waitFor(page, 'the focus is in the notifications', toastsHaveFocus, undefined);
       await page.click('button', 'Close notification');
       await waitFor(page, 'the toast is gone', noToast, undefined);
-      // The pointer and the focus were on the toast that was closed; the next one's time runs all the same.
+      // Closing a focused toast must not stop the timer of the next.
       await page.click('textbox', 'Digit 1 of 6');
       await page.type('000000');
       await seesToast(page, 'Verification Failed');
       await waitFor(page, 'the toast closed by itself', noToast, undefined);
     });
 
-    test('the film is a thumbnail until it is played, then a player with controls and captions that plays', async ({
-      site,
-    }) => {
+    test('the film is a thumbnail, then a playing player with controls and captions', async ({ site }) => {
       await page.open(site.url);
       expect(await page.evaluate(() => document.querySelector('video'))).toBeNull();
       await page.click('button', 'Play video');
@@ -240,7 +233,7 @@ for (const name of ENGINE_NAMES) {
       expect(await page.evaluate(() => document.querySelector('video')?.textTracks[0]?.mode)).toBe('showing');
     });
 
-    test('a colleague signs in, finds a person, corrects an answer, reads the log and signs out', async ({
+    test('a desk user signs in, finds a contact, corrects an answer, reads the audit log and signs out', async ({
       desk,
     }) => {
       const source = `in-${name}`;
@@ -300,7 +293,7 @@ for (const name of ENGINE_NAMES) {
 
       await page.click('link', 'Log');
       await isAt(page, '/log', 'Log');
-      // The engines share a desk, which notes the look at a list once in ten minutes.
+      // The engines share a desk, which logs viewing a list once per ten minutes.
       await namesBegin(page, 'Corrected', 'Looked');
       for (const action of ['Exported', 'Signed in']) await sees(page, action);
       await sees(page, email);
@@ -350,7 +343,6 @@ async function toCodeScreen(page: EnginePage, email: string): Promise<void> {
 const noToast = () => document.querySelector('[role=region] li') === null;
 const toastsHaveFocus = () => document.activeElement?.closest('[role=region]') !== null;
 
-/** Exactly one toast, that says these things. */
 const seesToast = (page: EnginePage, ...words: string[]) =>
   waitFor(
     page,
@@ -362,7 +354,6 @@ const seesToast = (page: EnginePage, ...words: string[]) =>
     words,
   );
 
-/** What stands in the six boxes, `_` for nothing, and the box that has the focus, from 1. */
 async function boxesAre(page: EnginePage, values: string, focused: number): Promise<void> {
   const read = () =>
     page.evaluate(() => {
@@ -375,7 +366,6 @@ async function boxesAre(page: EnginePage, values: string, focused: number): Prom
   });
 }
 
-/** The address, and the heading of the page that stands there. */
 const isAt = (page: EnginePage, address: string, heading: string) =>
   waitFor(
     page,
@@ -396,7 +386,6 @@ const isLoaded = (page: EnginePage) =>
     undefined,
   );
 
-/** What heads the rows of the table, from the top. */
 const namesBegin = (page: EnginePage, ...names: string[]) =>
   waitFor(
     page,
@@ -408,7 +397,6 @@ const namesBegin = (page: EnginePage, ...names: string[]) =>
     names,
   );
 
-/** Where the fields above the list stand, and how high they are: once each way that there is. */
 const fieldsOfTheFilter = (page: EnginePage): Promise<string[]> =>
   page.evaluate(() => {
     const boxes = Array.from(document.querySelectorAll('search :is(input, select)'), (one) =>
@@ -420,13 +408,12 @@ const fieldsOfTheFilter = (page: EnginePage): Promise<string[]> =>
 const hasFocus = (page: EnginePage, name: string) =>
   waitFor(page, `"${name}" has the focus`, isFocused, name);
 
-/** By its label, or what is written on it. */
 function isFocused(name: string): boolean {
   const focused = document.activeElement as HTMLInputElement | null;
   return (focused?.labels?.[0] ?? focused)?.innerText.trim() === name;
 }
 
-/** Within a dialogue, whose last button may have the name of the one that opened it. */
+/** Stays within the dialogue, whose last button may have the same name as the one that opened it. */
 async function tabTo(page: EnginePage, name: string): Promise<void> {
   const MOST = 10;
   await waitFor(
@@ -440,7 +427,6 @@ async function tabTo(page: EnginePage, name: string): Promise<void> {
   await hasFocus(page, name);
 }
 
-/** The page, and a dialogue on it, are no wider than a telephone. The window is wide again afterwards. */
 async function fitsTelephone(page: EnginePage): Promise<void> {
   await page.resize(...TELEPHONE);
   await waitFor(
@@ -453,7 +439,6 @@ async function fitsTelephone(page: EnginePage): Promise<void> {
   await page.resize(...WIDE);
 }
 
-/** What can be scrolled sideways, or stands out of the window: the page itself, or a dialogue. */
 const tooWide = (page: EnginePage): Promise<string[]> =>
   page.evaluate(() =>
     [document.documentElement, ...document.querySelectorAll('[role=dialog], [role=alertdialog]')]

@@ -1,11 +1,9 @@
-// Pictures and films that do not come.
 import type { Page } from '@playwright/test';
 
 import { contrastOf } from '#shared/colours.ts';
 
 import { expect, test } from './fixtures.ts';
 
-/** Letters, ground, and how far the letters stand from the middle of their circle, in pixels. */
 const initials = (page: Page) =>
   page.evaluate(() => {
     const hex = (colour: string): string =>
@@ -29,12 +27,8 @@ const initials = (page: Page) =>
       });
   });
 
-test('initials stand in for failed pictures in both themes', async ({
-  page,
-  visitor,
-  expectedComplaints,
-}) => {
-  expectedComplaints.push(/avatar-/);
+test('initials replace failed pictures in both themes', async ({ page, visitor, expectedErrors }) => {
+  expectedErrors.push(/avatar-/);
   await page.route('**/media/avatar-*', (route) => route.abort());
   const expectReadable = async (stage: string) => {
     for (const theme of ['light', 'dark']) {
@@ -60,8 +54,8 @@ test('initials stand in for failed pictures in both themes', async ({
   await expectReadable('form');
 });
 
-test('a film that cannot be played says so beside its points', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/media\/film\./);
+test('a film that cannot be played says so next to its points', async ({ page, expectedErrors }) => {
+  expectedErrors.push(/media\/film\./);
   await page.route('**/media/film.*', (route) => route.abort());
   await page.goto('/');
   await page.getByRole('button', { name: 'Play video' }).click();

@@ -1,4 +1,3 @@
-// The film on the landing page: a thumbnail, a player with captions, and a button once it has ended.
 import { boxOf, expect, requestsTo, stopClock, test } from './fixtures.ts';
 
 test('the film is a thumbnail, then a player, then a button to the form', async ({ page, site }) => {
@@ -49,10 +48,10 @@ test('the film is a thumbnail, then a player, then a button to the form', async 
   const film = await boxOf(video);
   const over = await boxOf(button);
   expect(over.y).toBeGreaterThan(film.y);
-  // The player's own buttons stand in the lowest part.
+  // The player's own controls need the lowest part.
   expect(over.y + over.height).toBeLessThan(film.y + 0.7 * film.height);
 
-  // Who plays it again does not want the button in the way.
+  // On replay, the button must not cover the film.
   await video.evaluate((element: HTMLVideoElement) => {
     element.currentTime = 0;
     return element.play();

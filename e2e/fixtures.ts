@@ -1,5 +1,4 @@
-// What every browser test gets: a running site, a page that may not complain, and a visitor with steps that are named
-// like the specification.
+// Fixtures of all browser tests: a running site, a page that must not log errors, and a visitor.
 import {
   test as base,
   expect,
@@ -19,31 +18,22 @@ export { expect };
 export type Visitor = {
   readonly page: Page;
   readonly email: string;
-  /** Begins at the form, which Back leaves for the landing page. */
+  /** Back leads to the landing page. */
   readonly startAtForm: () => Promise<void>;
-  /** Begins at the code screen, as a reload would; Back leads to the form, and again to the landing page. */
   readonly startAtCode: (changes?: { readonly email?: string }) => Promise<void>;
-  /** Begins in the article, with a session. */
   readonly startAtArticle: () => Promise<void>;
-  /** From the landing page to the form. */
   readonly openForm: () => Promise<void>;
   readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
   readonly sendForm: () => Promise<void>;
-  /** From the landing page to the code screen. */
   readonly askForCode: () => Promise<void>;
-  /** The code of a mail. @param count which mail to this visitor, from 1; the first if not given */
   readonly mailedCode: (count?: number) => Promise<string>;
   readonly enterCode: (code: string) => Promise<void>;
-  /** From the code screen into the article, with the mailed code. */
   readonly openArticle: () => Promise<void>;
-  /** From the landing page into the article. */
   readonly readArticle: () => Promise<void>;
-  /** The headings of the stages. */
   readonly landing: Locator;
   readonly form: Locator;
   readonly codeScreen: Locator;
   readonly article: Locator;
-  /** The code box with this number, from 1. */
   readonly box: (number: number) => Locator;
   readonly boxValues: () => Promise<string>;
   readonly toast: Locator;
@@ -52,7 +42,6 @@ export type Visitor = {
 
 let visitors = 0;
 
-/** A visitor on a page of the site. */
 export function createVisitor(page: Page, site: Site): Visitor {
   visitors += 1;
   const email = `visitor-${process.pid}-${visitors}@example.com`;
@@ -139,10 +128,8 @@ export function createVisitor(page: Page, site: Site): Visitor {
   return visitor;
 }
 
-/** A code that is certainly not the right one. */
 export const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-/** The requests to a path from now on. */
 export function requestsTo(page: Page, path: string | RegExp): Request[] {
   const requests: Request[] = [];
   page.on('request', (request) => {
@@ -153,11 +140,11 @@ export function requestsTo(page: Page, path: string | RegExp): Request[] {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 
-/** Answers the next request in place of the server; null: the network fails. */
+/** Responds once instead of the server; null fails the request. */
 export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
   page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
 
-/** Holds requests back until the returned function is called. */
+/** Blocks requests until the returned function is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(url, async (route) => {
@@ -167,11 +154,11 @@ export async function hold(page: Page, url: string): Promise<() => void> {
   return held.resolve;
 }
 
-/** How far the page can be scrolled sideways, in pixels. */
+/** How far the page scrolls sideways, in pixels. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** Notes what the page's live regions say from its next load on: each text whenever it becomes another one. */
+/** Records each new text of the page's live regions, from the next load on. */
 export async function listen(page: Page): Promise<() => Promise<readonly string[]>> {
   await page.addInitScript(() => {
     const LIVE = '[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]';
@@ -190,12 +177,11 @@ export async function listen(page: Page): Promise<() => Promise<readonly string[
   return () => page.evaluate(() => (globalThis as unknown as { said: readonly string[] }).said);
 }
 
-/** Stops the page's clock (installed before); from here on it moves only by `page.clock.runFor`. */
+/** Needs an installed clock, which afterwards moves only by `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
 }
 
-/** The families of the page's own faces that have arrived. */
 export const loadedFonts = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     Array.from(document.fonts)
@@ -203,14 +189,10 @@ export const loadedFonts = (page: Page): Promise<string[]> =>
       .map(({ family }) => family.replaceAll('"', '')),
   );
 
-/** Waits for the page's fonts: on a machine without any serif they move what stands there, also between a press and its release. */
+/** On machines without a serif, arriving fonts move the page, even between press and release. */
 export const waitForFonts = (page: Page): Promise<void> =>
   expect.poll(() => loadedFonts(page)).toEqual(expect.arrayContaining(['Newsreader', 'Hanken Grotesk']));
 
-/**
- * Opens the landing page, and waits for its fonts.
- * @param url of another site than the tests' own
- */
 export async function openWithFonts(page: Page, url = '/'): Promise<void> {
   await page.goto(url);
   await waitForFonts(page);
@@ -229,32 +211,32 @@ export async function boxOf(locator: Locator): Promise<Box> {
   return box;
 }
 
-/** Where a part is once it has arrived: on its way, it covers less. */
+/** Waits for animations: a moving element covers less. */
 export async function boxAtRest(locator: Locator): Promise<Box> {
   await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
   return boxOf(locator);
 }
 
-/** Lets the answer to the right code come without the article, as a server of an earlier release gives it: the page fetches it. */
+/** Like a server of an earlier release: the page then fetches the article. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'return=minimal' } }),
   );
 
-/** Collects what a page complains about. An API error that a test provokes is not a complaint. */
-function watchForComplaints(context: BrowserContext): string[] {
-  const complaints: string[] = [];
+/** Collects errors of the page, except for API responses, which tests provoke. */
+function watchForErrors(context: BrowserContext): string[] {
+  const errors: string[] = [];
   context.on('console', (message) => {
     const apiAnswer =
       /Failed to load resource/.test(message.text()) && message.location().url.includes('/api/');
     if (message.type() === 'error' && !apiAnswer)
-      complaints.push(`console: ${message.text()} (${message.location().url})`);
+      errors.push(`console: ${message.text()} (${message.location().url})`);
   });
-  context.on('weberror', (error) => complaints.push(`page: ${error.error().stack ?? error.error().message}`));
-  return complaints;
+  context.on('weberror', (error) => errors.push(`page: ${error.error().stack ?? error.error().message}`));
+  return errors;
 }
 
-/** Chromium's shell has a pointer that rests in the corner and reports it to every new page, as if a visitor had moved it. */
+/** Chromium's headless shell reports a pointer in the corner to every new page. */
 export function forgetRestingPointer(): void {
   addEventListener(
     'pointermove',
@@ -265,7 +247,6 @@ export function forgetRestingPointer(): void {
   );
 }
 
-/** Takes the page's own text face away, and the scaled ones that stand in for it. */
 function forceMachineFace(): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(':root { --sans: sans-serif; }');
@@ -273,15 +254,13 @@ function forceMachineFace(): void {
 }
 
 type Fixtures = {
-  /** Whether text is set in the machine's own face, unscaled, as where the page's fonts never arrive. */
   readonly machineFace: boolean;
   readonly visitor: Visitor;
-  /** Complaints that a test provokes on purpose, such as a blocked picture. */
-  readonly expectedComplaints: RegExp[];
-  readonly noComplaints: void;
+  /** Errors that a test provokes, such as a blocked picture. */
+  readonly expectedErrors: RegExp[];
+  readonly noErrors: void;
 };
 type WorkerFixtures = {
-  /** What differs from the site of most tests, such as the campaign. */
   readonly siteOptions: SiteOptions;
   readonly site: Site;
 };
@@ -302,22 +281,19 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       await use(site);
       await site.close();
     },
-    // A busy machine takes its time to start it.
     { scope: 'worker', timeout: 90_000 },
   ],
   baseURL: async ({ site }, use) => use(site.url),
   machineFace: [false, { option: true }],
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-  expectedComplaints: async ({}, use) => use([]),
-  noComplaints: [
-    async ({ context, machineFace, expectedComplaints }, use) => {
+  expectedErrors: async ({}, use) => use([]),
+  noErrors: [
+    async ({ context, machineFace, expectedErrors }, use) => {
       if (machineFace) await context.addInitScript(forceMachineFace);
-      const complaints = watchForComplaints(context);
+      const errors = watchForErrors(context);
       await context.addInitScript(forgetRestingPointer);
       await use();
-      const unexpected = complaints.filter(
-        (complaint) => !expectedComplaints.some((pattern) => pattern.test(complaint)),
-      );
+      const unexpected = errors.filter((error) => !expectedErrors.some((pattern) => pattern.test(error)));
       expect(unexpected).toEqual([]);
     },
     { auto: true },

@@ -1,10 +1,9 @@
-// Keyboards and screen readers keep their place: the focus never falls back to the page as a whole.
+// The focus never falls back to the document.
 import { expect, hold, openWithFonts, test, waitForFonts, withoutArticle, type Visitor } from './fixtures.ts';
 
-/** A button by its name, of the page and not of a toast. */
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
 
-test('a failed submission and a closed toast give the focus back', async ({ page, visitor }) => {
+test('a failed submission and a closed toast return the focus', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -42,14 +41,13 @@ test('a failed submission and a closed toast give the focus back', async ({ page
     await expect(visitor.toast).toHaveCount(0);
     await expect(send).toBeFocused();
   }
-  // And one that comes after that closes by itself as ever.
   await send.press('Enter');
   await expect(visitor.toast).toBeVisible();
   await page.clock.runFor(5500);
   await expect(visitor.toast).toHaveCount(0);
 });
 
-test('after "Try again" one is at the title of the article', async ({ page, visitor }) => {
+test('"Try again" moves the focus to the title of the article', async ({ page, visitor }) => {
   await withoutArticle(page);
   const calls: string[] = [];
   await page.route('**/api/article', (route) =>
@@ -71,11 +69,10 @@ test('after "Try again" one is at the title of the article', async ({ page, visi
   await page.keyboard.press('Enter');
   await expect(visitor.article).toBeVisible();
   await expect(title).toBeFocused();
-  // One request a press.
   expect(calls).toHaveLength(3);
 });
 
-test('a reload begins at the start of its stage, under its own title', async ({ page, visitor }) => {
+test("a reload focuses the start of its stage and keeps the stage's title", async ({ page, visitor }) => {
   await page.goto('/');
   const landing = await page.title();
   await visitor.openForm();
@@ -93,7 +90,7 @@ test('a reload begins at the start of its stage, under its own title', async ({ 
   const code = await visitor.mailedCode();
   await page.reload();
   await expect(visitor.codeScreen).toBeVisible();
-  // The heading has it until the server has said that a code is waited for; there are no boxes before that.
+  // The heading has the focus until the server has confirmed the challenge.
   await expect(visitor.box(1)).toBeFocused();
   await page.keyboard.type(code);
   await expect(page).toHaveTitle(/^Your Guide · /);
@@ -102,7 +99,7 @@ test('a reload begins at the start of its stage, under its own title', async ({ 
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
-test('"Wrong address?" leads to the address, in sight, with everything kept', async ({ page, visitor }) => {
+test('"Wrong address?" focuses the visible address and keeps all input', async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.askForCode();
   for (const height of [800, 430]) {
@@ -114,7 +111,7 @@ test('"Wrong address?" leads to the address, in sight, with everything kept', as
     await expect(email).toHaveValue(visitor.email);
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await expect(page.getByRole('checkbox')).toBeChecked();
-    // The next time the form is opened it begins at its beginning again.
+    // Reopening the form starts at its heading again.
     await page.goBack();
     await expect(visitor.codeScreen).toBeVisible();
     await page.goForward();
@@ -131,14 +128,13 @@ test('Back from the form returns to the pressed button in its place', async ({ p
     ['Get Your Free Copy Now', 375],
     ['Get Your Free Copy', 375],
   ] as const)
-    await test.step(`opened by "${name}" at ${width} px`, async () => {
+    await test.step(`form opened by "${name}" at ${width} px`, async () => {
       await page.setViewportSize({ width, height: 800 });
       const action = buttonOf(visitor, name);
       await action.scrollIntoViewIfNeeded();
-      // Not where the browser would put it by itself.
       await page.evaluate(() => window.scrollBy(0, 37));
       const top = () => action.evaluate((button) => Math.round(button.getBoundingClientRect().top));
-      // At the press: to be able to press, Playwright may scroll once more.
+      // At the press, because Playwright may scroll before it.
       const pressed = action.evaluate(
         (button) =>
           new Promise<number>((resolve) => {
@@ -149,7 +145,6 @@ test('Back from the form returns to the pressed button in its place', async ({ p
       await action.click();
       const before = await pressed;
       await expect(visitor.form).toBeFocused();
-      // A reload in between forgets nothing.
       for (const reload of [false, true]) {
         if (reload) {
           await page.reload();
@@ -162,14 +157,13 @@ test('Back from the form returns to the pressed button in its place', async ({ p
         await page.goForward();
         await expect(visitor.form).toBeVisible();
       }
-      // The product title leads to the beginning.
       await page.getByRole('banner').getByRole('link').click();
       await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
       expect(await page.evaluate(() => window.scrollY)).toBe(0);
     });
 });
 
-test('fonts that arrive after Back do not take the button away', async ({ page, visitor }) => {
+test('fonts that arrive after Back do not move the focused button away', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 800 });
   await openWithFonts(page);
   const action = buttonOf(visitor, 'Get Your Free Copy');
@@ -186,7 +180,7 @@ test('fonts that arrive after Back do not take the button away', async ({ page, 
     await page.goBack();
     await expect(action).toBeFocused();
     await expect.poll(top).toBe(before);
-    // Longer than the browser's own scrolling is expected.
+    // Longer than the browser's own scrolling can take.
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
     if (moves) {
       await page.mouse.wheel(0, 200);
@@ -202,9 +196,11 @@ test('fonts that arrive after Back do not take the button away', async ({ page, 
   }
 });
 
-test('a browser that scrolls late does not take the button away', async ({ page, visitor }) => {
+test('a browser that scrolls late after Back does not move the focused button away', async ({
+  page,
+  visitor,
+}) => {
   await page.addInitScript(() => {
-    // As a busy machine does: some frames after the landing page is there again.
     addEventListener('popstate', () => setTimeout(() => window.scrollTo(0, 0), 150));
   });
   await page.goto('/');
@@ -214,11 +210,11 @@ test('a browser that scrolls late does not take the button away', async ({ page,
   await expect(visitor.form).toBeFocused();
   await page.goBack();
   await expect(action).toBeFocused();
-  // Not yet gone, and there for good: both sides of the browser's move.
+  // After the browser's late scroll.
   await page.waitForFunction(() => window.scrollY > 0);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
   await expect(action).toBeInViewport({ ratio: 0.9 });
-  // A scroll without key, wheel or pointer after it, as of a screen reader or by voice, is the visitor's own.
+  // Scrolling without key, wheel or pointer is the visitor's, as by screen reader or voice.
   const moved = await page.evaluate(async () => {
     window.scrollTo(0, 500);
     await new Promise((resolve) => setTimeout(resolve, 200));

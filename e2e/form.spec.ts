@@ -18,7 +18,7 @@ test('the form has the fields, defaults and labels of the specification', async 
     Object.keys(Lead.shape),
   );
   await expect(page.getByRole('main')).not.toContainText(/\b(three|four) fields\b/i);
-  // Telephones get the right keyboard for each field, and the page reaches under their edges.
+  // Phones show the right keyboard for each field.
   for (const [label, capitals, key] of [
     ['Full Name *', 'words', 'next'],
     ['Company Name *', 'words', 'next'],
@@ -31,7 +31,10 @@ test('the form has the fields, defaults and labels of the specification', async 
   await expect(page.locator('meta[name=viewport]')).toHaveAttribute('content', /viewport-fit=cover/);
 });
 
-test('complaints come with the first attempt and go when mended', async ({ page, visitor }) => {
+test('errors in the form appear with the first submission and disappear once corrected', async ({
+  page,
+  visitor,
+}) => {
   const calls = requestsTo(page, '/api/leads');
   await visitor.startAtForm();
   const name = page.getByLabel('Full Name *');
@@ -63,7 +66,6 @@ test('complaints come with the first attempt and go when mended', async ({ page,
   await expect(email).toBeFocused();
   await expect(page.getByText('Please enter a valid email address')).toBeVisible();
 
-  // A character that no address has is named below the message.
   await email.fill('jürgen@example.com');
   await visitor.sendForm();
   await expect(email).toHaveAccessibleDescription('Please enter a valid email address');
@@ -76,7 +78,7 @@ test('complaints come with the first attempt and go when mended', async ({ page,
   await expect(page.getByText(visitor.email, { exact: true })).toBeVisible();
 });
 
-test('the form scrolls to itself smoothly 100 ms after it appears', async ({ page, visitor }) => {
+test('the form scrolls smoothly into view 100 ms after it appears', async ({ page, visitor }) => {
   await page.clock.install();
   await page.goto('/');
   await page.evaluate(() => {
@@ -93,7 +95,7 @@ test('the form scrolls to itself smoothly 100 ms after it appears', async ({ pag
   expect(await scrolled()).toBe('{"behavior":"smooth"}');
 });
 
-test('sending shows that it sends, and sends the fields once', async ({ page, visitor }) => {
+test('the form shows that it is sending and sends its fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   const release = await hold(page, '**/api/leads');
   await visitor.startAtForm();
@@ -112,18 +114,17 @@ test('sending shows that it sends, and sends the fields once', async ({ page, vi
 
 const FALLBACK = 'Failed to submit form. Please try again.';
 
-/** What may come in place of a success, and what the toast says then. */
 const FAILURES = [
   { what: 'a sentence of the server', status: 429, body: 'Too many.', says: '429: Too many.' },
   { what: 'nothing', status: 500, body: '', says: FALLBACK },
   { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: FALLBACK },
 ];
 
-test('a refusal stands in a destructive toast, and no text is lost', async ({ page, visitor }) => {
+test('a refused form shows a destructive toast and loses no text', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   for (const { what, says, ...answer } of FAILURES)
-    await test.step(`answered with ${what}`, async () => {
+    await test.step(`form answered with ${what}`, async () => {
       await answerOnce(page, '**/api/leads', answer);
       await visitor.sendForm();
       await expect(visitor.toast).toHaveText(`Error ${says}`);
@@ -133,7 +134,6 @@ test('a refusal stands in a destructive toast, and no text is lost', async ({ pa
       await visitor.closeToast();
     });
 
-  // An address at a blocked provider is marked until it is changed.
   const sentence = 'We cannot send a code to an address at this provider. Please use your work email.';
   await answerOnce(page, '**/api/leads', {
     status: 400,
@@ -153,7 +153,7 @@ test('a refusal stands in a destructive toast, and no text is lost', async ({ pa
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('the whole flow works by keyboard alone', async ({ page, visitor }) => {
+test('keyboard input is enough for the whole flow', async ({ page, visitor }) => {
   await page.goto('/');
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
@@ -180,7 +180,7 @@ test('the whole flow works by keyboard alone', async ({ page, visitor }) => {
   await expect(visitor.landing).toBeFocused();
 });
 
-test('a filled trap costs a proof of work, and the code arrives', async ({ page, visitor }) => {
+test('filling the hidden field costs a proof of work, and the code arrives', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
     field.value = 'https://example.com';

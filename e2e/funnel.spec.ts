@@ -1,5 +1,3 @@
-// What is counted of a visit, by a real browser that calls itself one: the way from the page to the end of the article, once
-// each; nothing of a visitor who asked not to be counted.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -9,7 +7,7 @@ import type { Report } from '#desk/report/report.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 
-// Chromium without windows calls itself a robot, and is one to us.
+// Headless Chromium names itself as a robot, which the server does not count.
 test.use({
   userAgent:
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
@@ -17,7 +15,6 @@ test.use({
 
 const STEPS = ['opened', 'quarter', 'half', 'three-quarters', 'whole'];
 
-/** What the page tells, and whether a cookie went with it. */
 function watchSent(page: Page): { readonly steps: string[]; readonly cookies: Promise<boolean>[] } {
   const sent = { steps: [] as string[], cookies: [] as Promise<boolean>[] };
   page.on('request', (request) => {
@@ -37,7 +34,6 @@ async function readToEnd({ page, article }: Visitor): Promise<void> {
   }).toPass();
 }
 
-/** Stops a site, which writes what it counted, and asks the desk. */
 async function reportOf(site: Site): Promise<Report> {
   await site.stop('SIGINT');
   const desk = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
@@ -49,7 +45,10 @@ async function reportOf(site: Site): Promise<Report> {
   return JSON.parse(report) as Report;
 }
 
-test('a visit is counted once at each step, unless it asks not to be', async ({ page, browser }) => {
+test('a visit is counted once at each step, unless the visitor asked not to be counted', async ({
+  page,
+  browser,
+}) => {
   test.slow();
   const site = await startSite();
   try {
@@ -59,11 +58,10 @@ test('a visit is counted once at each step, unless it asks not to be', async ({ 
     await visitor.askForCode();
     expect(sent.steps).toEqual(['opened']);
     await visitor.openArticle();
-    // What is in view at first may never be looked at.
+    // An article in view may be unread.
     expect(sent.steps).toEqual(['opened']);
     await readToEnd(visitor);
     await expect.poll(() => sent.steps).toEqual(STEPS);
-    // Read again, and opened again: the same visit.
     await page.mouse.wheel(0, -20_000);
     await readToEnd(visitor);
     await page.getByRole('button', { name: 'Back' }).click();

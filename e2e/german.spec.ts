@@ -1,5 +1,5 @@
-// A whole second campaign: examples/german, from the landing page into the article. Its words are read from its folder, so
-// an edit there needs no edit here.
+// examples/german from the landing page into the article. Words are read from its folder, so edits there need none
+// here.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -18,7 +18,7 @@ const site = read('site.yaml') as Site;
 const landing = read('landing.yaml') as Landing;
 const consent = read('consent.yaml') as { readonly text: string };
 
-test('a visitor of the German campaign goes from the landing page into the article', async ({ page }) => {
+test('a visitor of the German campaign gets from the landing page into the article', async ({ page }) => {
   test.slow();
   await using german = await startSite({ campaign: GERMAN_CAMPAIGN });
   const requested: string[] = [];
@@ -27,12 +27,10 @@ test('a visitor of the German campaign goes from the landing page into the artic
   await expect(page.locator('html')).toHaveAttribute('lang', 'de');
   await expect(page).toHaveTitle(site.pageTitle);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(landing.hero.headline);
-  // The year of the build, which may be the one before.
+  // The build may be from the year before.
   const [before = '', after = ''] = site.copyright.split('{year}').map((part) => RegExp.escape(part));
   await expect(page.getByText(new RegExp(`${before}20\\d\\d${after}`))).toBeVisible();
-  // No hero picture, no film; people without pictures have initials.
   await expect(page.locator('main picture, video')).toHaveCount(0);
-  // In the place of the hero's picture and of the closing panel's lies the guide's cover, an ornament.
   const coverIn = (place: Locator) => place.locator('[aria-hidden] p').filter({ hasText: site.title });
   await expect(coverIn(page.getByRole('main'))).toHaveCount(2);
   for (const cover of await coverIn(page.getByRole('main')).all()) await expect(cover).toBeVisible();

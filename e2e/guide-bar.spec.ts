@@ -1,9 +1,7 @@
-// The call to action that stays near, between the hero's button and the closing one.
 import { boxOf, expect, openWithFonts, overflow, test, type Visitor } from './fixtures.ts';
 
 const barOf = ({ page }: Visitor) => page.getByRole('button', { name: 'Get the guide' });
 
-/** Wakes the page up and brings the problems into sight. */
 async function goBetween(visitor: Visitor): Promise<void> {
   await visitor.page.mouse.move(40, 200);
   await visitor.page.getByRole('heading', { name: 'Why Most Cold Outreach Fails' }).scrollIntoViewIfNeeded();
@@ -23,7 +21,7 @@ for (const [width, height, tag] of [
         document.documentElement.dataset['shifted'] = String(shifted);
       }).observe({ type: 'layout-shift', buffered: true });
     });
-    // What the fonts move where a machine has no like of them is late-fonts.spec.ts's to measure.
+    // late-fonts.spec.ts measures shifts caused by fonts.
     await openWithFonts(page);
     await page.mouse.move(40, 200);
     await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);
@@ -31,7 +29,6 @@ for (const [width, height, tag] of [
     const shifted = async () => Number((await page.locator('html').getAttribute('data-shifted')) ?? 0);
     const before = await shifted();
     await goBetween(visitor);
-    // After its way up.
     const distanceFromEdge = async () => {
       const box = await boxOf(barOf(visitor));
       return height - box.y - box.height;
@@ -84,11 +81,10 @@ test('the bar stays while it has the focus, and is not printed', async ({ page, 
   await expect(barOf(visitor)).toHaveCount(0);
 });
 
-test('what the Tab key leads to is not behind the bar', async ({ page, visitor }) => {
+test('elements focused by Tab are not covered by the bar', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
   await page.mouse.move(40, 200);
-  // The film's button just below the screen's lower edge.
   const play = page.getByRole('button', { name: 'Play video' });
   await play.evaluate((button) => {
     window.scrollTo(0, button.getBoundingClientRect().top + scrollY - innerHeight + 20);

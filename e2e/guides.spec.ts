@@ -1,4 +1,4 @@
-// Two guides behind one nginx, with the files of deploy/: under a name each, and under paths of one site.
+// Two guides with one nginx, configured by deploy/: under two host names, and under two paths of one host.
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { freePort } from '#testing/free-port.ts';
 import { campaignUnder } from '#testing/other-campaigns.ts';
@@ -10,7 +10,7 @@ import { createVisitor, expect, test } from './fixtures.ts';
 test.use({ ignoreHTTPSErrors: true });
 test.skip(findProgram('nginx') === undefined, notTested('nginx'));
 
-/** Two sites, with nginx in front. @param addressesOf what PUBLIC_URL of each is, where nginx has this port */
+/** @param addressesOf maps nginx's port to the PUBLIC_URL of each */
 async function startGuides(
   place: 'guides' | 'path',
   addressesOf: (port: number) => readonly [string, string],
@@ -43,7 +43,7 @@ async function startGuides(
   };
 }
 
-test('each name has its guide, and a form reaches the guide it stands on', async ({ page }) => {
+test('each host name shows its guide, and its form reaches the same guide', async ({ page }) => {
   const { first, second, close } = await startGuides(
     'guides',
     (port) => [`https://spring.localhost:${port}`, `https://autumn.localhost:${port}`],
@@ -63,7 +63,7 @@ test('each name has its guide, and a form reaches the guide it stands on', async
   }
 });
 
-test('two guides under paths of one site keep their sessions and what was typed apart', async ({ page }) => {
+test('two guides under paths of one host keep sessions and typed text apart', async ({ page }) => {
   const { first, second, close } = await startGuides(
     'path',
     (port) => [`https://localhost:${port}/guide`, `https://localhost:${port}/other`],

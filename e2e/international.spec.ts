@@ -1,7 +1,6 @@
-// Addresses at international domains, and names in scripts that run from right to left.
 import { expect, requestsTo, test } from './fixtures.ts';
 
-test('an address at an international domain is taken, shown as typed, and its code arrives', async ({
+test('an e-mail address at an international domain is accepted, shown as typed, and gets its code', async ({
   page,
   visitor,
   site,
@@ -19,7 +18,7 @@ test('an address at an international domain is taken, shown as typed, and its co
   expect(site.inbox.recipientCommands).toContain('RCPT TO:<Info@xn--mnchner-bcher-wobi.example>');
 });
 
-test('a bad international address is refused by the form itself, and a slip in one is mended', async ({
+test('the form refuses an invalid international address and suggests a correction for a typo', async ({
   page,
   visitor,
 }) => {
@@ -45,7 +44,7 @@ test('a bad international address is refused by the form itself, and a slip in o
   expect(called).toEqual([]);
 });
 
-test('names in Arabic and Hebrew run from right to left in their fields, others from left to right', async ({
+test('Arabic and Hebrew names run from right to left in their fields, others from left to right', async ({
   page,
   visitor,
 }) => {

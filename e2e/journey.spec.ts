@@ -9,7 +9,6 @@ import { createVisitor, expect, test } from './fixtures.ts';
 for (const engine of ENGINES) {
   test(`a visitor goes from the landing page into the article, on ${engine}`, async ({ page }) => {
     test.slow();
-    // No other browser test needs one. The environment may name one that runs.
     const needsServer = engine === 'postgres' && !process.env[POSTGRES_URL_VARIABLE];
     const postgres = needsServer ? await startPostgres({ settings: QUICK }) : null;
     const site = await startSite({ engine, server: postgres?.url });
@@ -53,7 +52,7 @@ for (const engine of ENGINES) {
   });
 }
 
-test('a lead comes out with the first and the last touch of the visit', async ({ page, site }) => {
+test('a lead is exported with the first and the last touch of the visit', async ({ page, site }) => {
   const visitor = createVisitor(page, site);
   await page.goto(`${site.url}/?utm_source=newsletter&gclid=click-1&session=secret`);
   await visitor.openForm();

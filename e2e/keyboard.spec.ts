@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
-/** Presses Tab until it leads to where it began, by way of out of the page; says how many stops there were. */
+/** Presses Tab out of the page and back to the start. Returns the number of stops. */
 async function tabThrough(
   page: Page,
 ): Promise<{ readonly stops: number; readonly unseen: readonly string[] }> {
@@ -31,7 +31,6 @@ async function tabThrough(
   throw new Error('Tab never came back to where it began.');
 }
 
-/** What can be pressed or filled in, is in sight, and was passed by. */
 const passedBy = (page: Page) =>
   page.evaluate(() =>
     Array.from(document.querySelectorAll<HTMLElement>('a[href], button, input, video[controls]'))
@@ -42,7 +41,10 @@ const passedBy = (page: Page) =>
       .map((element) => element.outerHTML.slice(0, 80)),
   );
 
-test('Tab visibly leads to everything on every stage, and out again', async ({ page, visitor }) => {
+test('Tab visibly reaches every control on every stage and leaves the page again', async ({
+  page,
+  visitor,
+}) => {
   const expectAllReached = async (stage: string) => {
     const { stops, unseen } = await tabThrough(page);
     expect(stops, stage).toBeGreaterThan(3);

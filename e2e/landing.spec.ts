@@ -1,6 +1,6 @@
 import { expect, forgetRestingPointer, requestsTo, test } from './fixtures.ts';
 
-test('the header stays at the top, and lets nothing shine through', async ({ page }) => {
+test('the header stays at the top and is opaque', async ({ page }) => {
   await page.goto('/');
   const ground = (selector: string) =>
     page.locator(selector).evaluate((element) => getComputedStyle(element).backgroundColor);
@@ -46,12 +46,11 @@ test('the hero picture is for medium screens and up, with bars to scale', async 
   expect(ratios).toEqual([28, 41]);
 });
 
-test('the theme is light at first, toggled at once, and kept under "theme"', async ({ page }) => {
+test('the theme is light at first, toggled at once, and stored under "theme"', async ({ page }) => {
   await page.goto('/');
   const theme = () =>
     page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  // The browser's own frame takes the theme's colour.
   const frame = page.locator('meta[name=theme-color]');
   expect(await theme()).toBe('null light');
   const light = await background();
@@ -61,7 +60,7 @@ test('the theme is light at first, toggled at once, and kept under "theme"', asy
   await toggle.click();
   expect(await theme()).toBe('dark dark');
   await expect(frame).toHaveAttribute('content', '#12130f');
-  // The application has started by now, or does so meanwhile: the press is not repeated.
+  // The early press is not repeated after the application has started.
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
   await page.waitForLoadState('networkidle');
   expect(await theme()).toBe('dark dark');
@@ -78,18 +77,18 @@ test('the theme is light at first, toggled at once, and kept under "theme"', asy
   expect(await theme()).toBe('light light');
 });
 
-test('the theme is right in the very first frame', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/app-/);
+test('the theme is right in the first frame', async ({ page, expectedErrors }) => {
+  expectedErrors.push(/assets\/app-/);
   await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
-  // Long before any script but the one in the head could run.
+  // Blocks every script but the inline one.
   await page.route('**/assets/**', (route) => route.abort());
   await page.goto('/', { waitUntil: 'commit' });
   await page.waitForFunction(() => document.body !== null);
   expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
 });
 
-test('an unknown path is a 404 page, with the way back', async ({ page, expectedComplaints }) => {
-  expectedComplaints.push(/404 \(Not Found\)/);
+test('an unknown path shows the 404 page with a way back', async ({ page, expectedErrors }) => {
+  expectedErrors.push(/404 \(Not Found\)/);
   for (const path of ['/nowhere', '/index.html']) {
     const response = await page.goto(path);
     expect(response?.status(), path).toBe(404);
@@ -102,7 +101,7 @@ test('an unknown path is a 404 page, with the way back', async ({ page, expected
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
 });
 
-test('pages of the guide are shown, on a phone only when asked for', async ({ page }) => {
+test('pages of the guide are shown, on a phone only after a press', async ({ page }) => {
   const requested = requestsTo(page, /inside-/);
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
@@ -140,7 +139,7 @@ test('a phone with a sharp screen fetches no more than promised', async ({ brows
     void request.sizes().then(({ responseBodySize }) => weights.set(pathname, responseBodySize));
   });
   await page.goto('/');
-  // Past every picture, without a sign of intent that would fetch what comes after the form.
+  // Scrolls past every picture without a sign of intent, which would load the application.
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (let top = 0; top < height; top += 400) {
     await page.evaluate((to) => window.scrollTo(0, to), top);

@@ -1,4 +1,4 @@
-// The page's fonts come after its first paint, or never: nothing moves when they come, and nothing is missing without them.
+// Fonts load after the first paint, or never: nothing shifts when they arrive, and nothing is missing without them.
 import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });
@@ -11,7 +11,6 @@ type Box = {
   readonly right: number;
 };
 
-/** Where headings, paragraphs and buttons stand, in whole pixels of the page. */
 const boxes = (visitor: Visitor): Promise<Box[]> =>
   visitor.page.evaluate(() =>
     Array.from(document.querySelectorAll('h1, h2, h3, p, button, blockquote, figcaption'))
@@ -35,7 +34,7 @@ for (const width of [375, 1440])
     const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
     await page.goto('/');
     await asked;
-    // What the serif moves is not asked here: the machines of the tests have none.
+    // The test machines have no serif, so shifts caused by Newsreader are not tested.
     await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
     expect(await loadedFonts(page)).not.toContain('Hanken Grotesk');
     const before = await boxes(visitor);
@@ -55,7 +54,7 @@ for (const width of [375, 1440])
     expect(after.map(({ words, top, height }) => ({ words, top, height }))).toEqual(
       before.map(({ words, top, height }) => ({ words, top, height })),
     );
-    // What is centred keeps its middle, and what ends at an edge keeps its end.
+    // Centred text keeps its centre, text at an edge its end.
     const sideways = after.flatMap(({ words, left, right }, index) => {
       const was = before[index];
       if (was === undefined) return [];
@@ -63,11 +62,11 @@ for (const width of [375, 1440])
       return Math.min(...moves.map(Math.abs)) < 4 ? [] : [`${words}: ${moves.join(', ')}`];
     });
     expect(sideways).toEqual([]);
-    // A button's arrow moves by a pixel: a page that is called stable may have 0.1.
+    // A button's arrow moves by a pixel. Layout shift up to 0.1 counts as good.
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
-test('beside the form nothing moves when the text face arrives late @late', async ({ page, visitor }) => {
+test('nothing next to the form moves when the text face arrives late @late', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
   await visitor.startAtForm();
@@ -80,8 +79,8 @@ test('beside the form nothing moves when the text face arrives late @late', asyn
   expect(await heights()).toEqual(before);
 });
 
-test('without the fonts the page is whole', async ({ page, visitor, expectedComplaints }) => {
-  expectedComplaints.push(/net::ERR_FAILED/);
+test('the page is complete without its fonts', async ({ page, visitor, expectedErrors }) => {
+  expectedErrors.push(/net::ERR_FAILED/);
   await page.route('**/fonts/*', (route) => route.abort());
   await page.goto('/');
   await visitor.askForCode();

@@ -2,20 +2,19 @@ import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
-test('an untouched page fetches its own files, and reports nothing', async ({ page }) => {
+test('an untouched page loads only its own files and reports nothing', async ({ page }) => {
   const requests = requestsTo(page, '/');
   const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
   await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
   for (const request of requests)
     expect(`${request.method()} ${request.url()}`).toMatch(/^GET http:\/\/[^/]+\/(?!api\/)/);
   expect(files()).toEqual(['app']);
-  // The second file is asked for once the page wakes up.
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
   await expect.poll(files).toEqual(['app', 'second']);
 });
 
-test('an accepted form outlives a missing second file', async ({ page, visitor, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/second-/);
+test('an accepted form survives a missing second file', async ({ page, visitor, expectedErrors }) => {
+  expectedErrors.push(/assets\/second-/);
   await page.route(SECOND_FILE, (route) => route.abort());
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -34,8 +33,8 @@ test('an accepted form outlives a missing second file', async ({ page, visitor, 
   await visitor.openArticle();
 });
 
-test('a first file loaded late shares one second file', async ({ page, visitor, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/app-/);
+test('a late first file loads the second file only once', async ({ page, visitor, expectedErrors }) => {
+  expectedErrors.push(/assets\/app-/);
   const asked = requestsTo(page, '/assets/second-');
   let failures = 2;
   await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
@@ -44,9 +43,8 @@ test('a first file loaded late shares one second file', async ({ page, visitor, 
   expect(asked).toHaveLength(1);
 });
 
-test('a reloaded code screen asks for both files at once', async ({ page, visitor }) => {
+test('a reloaded code screen requests both files at once', async ({ page, visitor }) => {
   await visitor.startAtCode();
-  // The first file does not come yet.
   const release = await hold(page, '**/assets/app-*');
   const asked = page.waitForRequest(SECOND_FILE);
   await page.reload({ waitUntil: 'commit' });
@@ -55,9 +53,13 @@ test('a reloaded code screen asks for both files at once', async ({ page, visito
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its files comes back renewed', async ({ page, visitor, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/second-/);
-  // As after a release whose files have replaced these.
+test('a page older than its files reloads itself and returns to its stage', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
+  expectedErrors.push(/assets\/second-/);
+  // As after a release that replaced these files.
   await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));
   await visitor.startAtForm();
   await visitor.fillForm();

@@ -1,23 +1,22 @@
-// At every width, and with letters twice as large: nothing is squeezed, cut off or alone, and no page scrolls sideways.
+// At any width and letter size, nothing is squeezed, cut off or orphaned, and no page scrolls sideways.
 import { boxOf, expect, openWithFonts, overflow, test, waitForFonts, type Visitor } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
- * The size of a letter that a browser starts from, in pixels: the usual one, and twice as much; and the narrowest column
- * of words. With letters twice as large, 600 px are what 300 px are otherwise: a small telephone.
+ * Letter size in pixels, and the narrowest column in widths of "0". 600 px with letters of 32 px are like 300 px, a
+ * small phone.
  */
 const LETTERS = [
   [16, 22],
   [32, 15],
 ] as const;
 
-/** Sets a browser's own size of letters, as its settings would: media queries in rem and em follow it in a browser, not here. */
+/** Like a browser's setting, except that media queries in rem and em do not follow. */
 const setLetters = (visitor: Visitor, pixels: number) =>
   visitor.page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
   }, pixels);
 
-/** The narrowest columns of running text, in widths of the letter "0". */
 const narrowColumns = (visitor: Visitor, least: number) =>
   visitor.page.evaluate((leastCh) => {
     const ruler = document.createElement('span');
@@ -33,7 +32,6 @@ const narrowColumns = (visitor: Visitor, least: number) =>
       });
   }, least);
 
-/** The lists of cards whose last row holds one card alone, where the others hold more. */
 const aloneInLastRow = (visitor: Visitor) =>
   visitor.page.evaluate(() =>
     Array.from(document.querySelectorAll('main ul, main ol')).flatMap((list) => {
@@ -47,7 +45,7 @@ const aloneInLastRow = (visitor: Visitor) =>
     }),
   );
 
-test('nothing is squeezed at medium widths or with large letters @layout', async ({ page, visitor }) => {
+test('no column is squeezed at medium widths or with large letters @layout', async ({ page, visitor }) => {
   test.slow();
   await openWithFonts(page);
   const faults: string[] = [];
@@ -65,12 +63,11 @@ test('nothing is squeezed at medium widths or with large letters @layout', async
   expect(faults).toEqual([]);
 });
 
-test('the full stop stays with an address of any length @layout', async ({ page, visitor }) => {
+test('the full stop stays with an e-mail address of any length @layout', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await waitForFonts(page);
   for (const width of [320, 375, 768]) {
     await page.setViewportSize({ width, height: 800 });
-    // Every length up to three lines: one of them fills a line to its end.
     const alone = await page.evaluate(() => {
       const sentence = document.getElementById('verification-intro');
       const address = sentence?.querySelector('strong')?.firstChild;
@@ -83,7 +80,7 @@ test('the full stop stays with an address of any length @layout', async ({ page,
       };
       const found: string[] = [];
       for (let letters = 1; letters <= 120; letters += 1) {
-        // No sign in it after which a line may end.
+        // Without characters at which a line may break.
         address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
         const texts: Text[] = [];
         const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
@@ -100,7 +97,7 @@ test('the full stop stays with an address of any length @layout', async ({ page,
   }
 });
 
-/** What is cut off when text is spaced as WCAG 1.4.12 wants, and how far the page can be scrolled sideways then. */
+/** Text cut off with the spacing of WCAG 1.4.12, and how far the page scrolls sideways. */
 const spaceText = (visitor: Visitor) =>
   visitor.page.evaluate(() => {
     const sheet = new CSSStyleSheet();
@@ -120,7 +117,6 @@ const spaceText = (visitor: Visitor) =>
     return { cut, sideways: scrollWidth - clientWidth };
   });
 
-/** What can be pressed and is less than 24 px wide or high. */
 const smallTargets = (visitor: Visitor) =>
   visitor.page.evaluate(() =>
     Array.from(document.querySelectorAll('button, input, a'))

@@ -1,4 +1,4 @@
-// The links in the mail that follows the code, each in a browser that has never been here.
+// The links of the mail with the guide, each in a new browser.
 import type { Browser, Page } from '@playwright/test';
 
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -13,11 +13,10 @@ async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<vo
   }
 }
 
-/** A link of the mail, at the address at which this site is served. */
 const linkIn = (text: string, api: string, { url }: Site): string =>
   url + (new RegExp(`/api/${api}\\?t=\\S+`).exec(text)?.[0] ?? '/nothing');
 
-test('the guide opens on another device, stays after a reload, and its mail lets its reader go', async ({
+test("the mail's link opens the guide on another device, even after a reload, and its unsubscribe link works", async ({
   page,
   browser,
 }) => {
@@ -36,14 +35,13 @@ test('the guide opens on another device, stays after a reload, and its mail lets
     await device.getByRole('button', { name: 'Back' }).click();
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
   });
-  // A link that was cut short says what to do.
   await onAnotherDevice(browser, async (device) => {
     await device.goto(linkIn(text, 'guide', site).slice(0, -1));
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has expired');
     await device.getByRole('link', { name: 'Go to the guide' }).click();
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
   });
-  // A place in the address opens nothing by itself.
+  // #guide opens nothing without a session.
   await onAnotherDevice(browser, async (device) => {
     await device.goto(`${site.url}/#guide`);
     await expect(device.getByText('Your access has ended')).toBeVisible();
@@ -61,7 +59,6 @@ test('the guide opens on another device, stays after a reload, and its mail lets
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
     expect(complaints).toEqual([]);
   });
-  // They are light, as the page is, until the visitor has chosen otherwise there.
   await onAnotherDevice(browser, async (device) => {
     const complaints: string[] = [];
     device.on('console', (message) => complaints.push(message.text()));

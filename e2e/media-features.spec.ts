@@ -1,4 +1,3 @@
-// What a visitor's system, browser or printer asks for.
 import { expect, test, type Visitor } from './fixtures.ts';
 
 const styleOf = (visitor: Visitor, selector: string, property: string) =>
@@ -7,7 +6,7 @@ const styleOf = (visitor: Visitor, selector: string, property: string) =>
     .first()
     .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
 
-test('the article alone is printed, dark on white, from either theme', async ({ page, visitor }) => {
+test('only the article is printed, dark on white, from either theme', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await visitor.openArticle();
   for (const theme of ['light', 'dark']) {
@@ -24,7 +23,7 @@ test('the article alone is printed, dark on white, from either theme', async ({ 
   }
 });
 
-test('in forced colours controls, progress and logo are seen', async ({ page, visitor }) => {
+test('controls, progress and logo are visible in forced colours', async ({ page, visitor }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto('/');
   const expectOutlined = async (what: string) => {
@@ -44,7 +43,10 @@ test('in forced colours controls, progress and logo are seen', async ({ page, vi
   expect(await styleOf(visitor, '[role=progressbar] > div', 'background-color')).not.toBe(ground);
 });
 
-test('with more contrast asked for, quiet words and borders take the ink', async ({ page, visitor }) => {
+test("muted words and borders take the ink's colour when more contrast is requested", async ({
+  page,
+  visitor,
+}) => {
   await page.emulateMedia({ contrast: 'more' });
   await visitor.startAtForm();
   const ink = await styleOf(visitor, 'body', 'color');
@@ -52,7 +54,7 @@ test('with more contrast asked for, quiet words and borders take the ink', async
   expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
 
-test('with less motion asked for, the form is there at once', async ({ page, visitor }) => {
+test('the form appears at once when reduced motion is requested', async ({ page, visitor }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(() => {
     const original = Reflect.get(Element.prototype, 'scrollIntoView');

@@ -1,5 +1,4 @@
-// A campaign with questions of its own, one of each kind, from the form to the desk's export. That a campaign without any sends what the
-// specification says is in form.spec.ts, and that its page knows nothing of them in analytics.spec.ts.
+// Custom questions of each kind, from the form to the desk's export.
 import type { Page } from '@playwright/test';
 
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
@@ -20,7 +19,7 @@ const TOPICS = 'What should we write about?';
 
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
-test('questions of each kind are asked, kept over reloads, sent once more, and verified', async ({
+test('custom questions of each kind are shown, kept over reloads, resent and verified', async ({
   page,
   visitor,
 }) => {
@@ -69,7 +68,7 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
   await topics.getByLabel('Prompts').check();
   await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
 
-  // The place that a site under a path keeps apart from others (web/site-path.ts).
+  // A path would be part of the key (web/site-path.ts).
   expect(await keysOfTab(page)).toEqual(['lead-draft']);
   await page.reload();
   await expect(page.getByLabel('Job title *')).toHaveValue('Countess');
@@ -95,7 +94,6 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
   };
   expect(bodies).toEqual([sent]);
 
-  // A tab that kept nothing asks the server, and its resend sends the same again.
   await page.evaluate(() => sessionStorage.clear());
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
@@ -113,10 +111,7 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
   expect(await keysOfTab(page)).toEqual(['shown-stage']);
 });
 
-test('the form with questions of its own passes axe, and nothing stands out at 320 px', async ({
-  page,
-  visitor,
-}) => {
+test('the form with custom questions passes axe and fits at 320 px', async ({ page, visitor }) => {
   test.slow();
   await page.goto('/');
   await visitor.openForm();

@@ -1,5 +1,4 @@
-// The page under a path of another site, behind nginx and behind Caddy, with the files of deploy/ that operators are given. What it says
-// there without a proxy is in server/http/under-a-path.test.ts.
+// The page under a path behind nginx and Caddy, with the files of deploy/.
 import type { BrowserContext, Page } from '@playwright/test';
 
 import { campaignUnder } from '#testing/other-campaigns.ts';
@@ -8,7 +7,6 @@ import { MAIN_SITE } from '#testing/proxies.ts';
 import { expect } from './fixtures.ts';
 import { testBehind } from './proxy-fixtures.ts';
 
-/** Collects what is asked for outside of the path. */
 function watchForStrays(context: BrowserContext): string[] {
   const strays: string[] = [];
   context.on('request', (request) => {
@@ -36,7 +34,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('a visitor goes the whole way, reloads everywhere, and nothing outside is asked for', async ({
+    test('under a path, a visitor reaches the article, reloads every stage and requests nothing outside the path', async ({
       page,
       site,
       context,
@@ -89,7 +87,12 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(strays).toEqual([]);
     });
 
-    test('the links of the mail lead there, and end there', async ({ page, site, context, visitor }) => {
+    test('under a path, the links of the mail work and stay there', async ({
+      page,
+      site,
+      context,
+      visitor,
+    }) => {
       await page.goto(`${site.url}/guide/`);
       await visitor.readArticle();
       const strays = watchForStrays(context);
@@ -107,7 +110,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.landing).toBeVisible();
       expect(strays).toEqual([]);
 
-      // The button of a mail program.
+      // As sent by a mail program's button.
       const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
       expect(oneClick).toContain(`<${site.url}/guide/api/unsubscribe?`);
       const link = /<(.+)>/.exec(oneClick)?.[1] ?? '';
@@ -115,18 +118,18 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(answer.status()).toBe(200);
     });
 
-    test('an unknown address under the path is its 404 page; all else is the site', async ({
+    test("an unknown path below the page's path shows its 404 page; other paths belong to the site", async ({
       page,
       site,
       context,
-      expectedComplaints,
+      expectedErrors,
     }) => {
-      expectedComplaints.push(/status of 404/);
+      expectedErrors.push(/status of 404/);
       const strays = watchForStrays(context);
       const response = await page.goto(`${site.url}/guide/nothing/here`);
       expect(response?.status()).toBe(404);
       await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
-      // Starts the application, which must not take this for the page.
+      // A key starts the application, which must keep the 404 page.
       await page.keyboard.press('Tab');
       await expect
         .poll(() =>
@@ -147,7 +150,7 @@ for (const name of ['nginx', 'caddy'] as const) {
         expect(await (await page.request.get(site.url + address)).text(), address).toBe(MAIN_SITE);
     });
 
-    test('what the page says arrives as it said it, and once', async ({ page, site, ports }) => {
+    test('a proxy with a path passes on every header unchanged and once', async ({ page, site, ports }) => {
       for (const [address, status] of [
         ['/guide/', 200],
         ['/guide/fonts/newsreader.woff2', 200],
@@ -176,7 +179,10 @@ for (const name of ['nginx', 'caddy'] as const) {
       }
     });
 
-    test('while the page is stopped, a form is answered with a sentence', async ({ page, site }) => {
+    test('a proxy with a path answers a form with a sentence while the page is stopped', async ({
+      page,
+      site,
+    }) => {
       expect((await page.request.get(`${site.url}/guide/`)).status()).toBe(200);
       await site.stop();
       const answer = await page.request.post(`${site.url}/guide/api/leads`, { data: {} });

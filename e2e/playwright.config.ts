@@ -1,23 +1,22 @@
-// Real Chromium against the production command. Each worker starts its own site (fixtures.ts).
 import { defineConfig } from '@playwright/test';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { fontconfigFile } from '#testing/fonts.ts';
 
-// Where the system's letters are ASCII, as in LANG=C, Chromium saves no download in a folder whose name has others.
+// With an ASCII locale, as in LANG=C, Chromium saves no download to a folder with other letters in its name.
 process.env['LC_ALL'] = 'C.UTF-8';
 const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as Record<string, string>;
 
 export default defineConfig<{ machineFace: boolean }>({
   testDir: '.',
   outputDir: '../test-results',
-  // What a screen reader meets, in words that are the same in every engine and system.
+  // The same for every engine and system.
   snapshotPathTemplate: '{testDir}/screen-reader/{arg}{ext}',
   globalSetup: './global-setup.ts',
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  // A test that passes at the second try hides a bug.
+  // A retry would hide a bug.
   retries: 0,
   timeout: 30_000,
   expect: { timeout: 7_000 },
@@ -27,12 +26,12 @@ export default defineConfig<{ machineFace: boolean }>({
     launchOptions: chromiumLaunchOptions(),
     viewport: { width: 1280, height: 800 },
     timezoneId: 'UTC',
-    // A trace costs a fifth of the time. For a test that failed: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
+    // A trace costs a fifth of the time. For a failed test: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
     trace: 'off',
   },
   projects: [
-    // In the page's own face. What measures lines, rows and columns also in the widest (global-setup.ts) and the narrowest
-    // that a machine sets text in when the page's fonts never arrive, or until they do (@late).
+    // @layout tests also run in the widest and the narrowest face of machines without the page's fonts; @late tests
+    // start in these and load the fonts later.
     { name: 'own' },
     { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {

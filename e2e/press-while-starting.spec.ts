@@ -1,9 +1,8 @@
-// A press while the application takes over the prerendered page is answered once.
 import { boxOf, expect, test } from './fixtures.ts';
 
-test('a press between the start of hydration and its end opens the form, once', async ({ page }) => {
+test('a press during hydration opens the form once', async ({ page }) => {
   await page.addInitScript(() => {
-    // React listens at its root from the moment hydration begins; the visitor presses in that very moment.
+    // React listens at its root from the start of hydration, which is when the visitor presses.
     // oxlint-disable-next-line unbound-method -- called on what it was called on, below
     const listen = EventTarget.prototype.addEventListener;
     let pressed = false;
@@ -23,13 +22,12 @@ test('a press between the start of hydration and its end opens the form, once', 
   const before = await page.evaluate(() => history.length);
   await page.mouse.move(5, 300);
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
-  // And stays: nothing is pressed a second time there.
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
   expect(await page.evaluate(() => history.length)).toBe(before + 1);
 });
 
-test('a tap that wakes a translated page is not lost', async ({ browser, site }) => {
+test('a tap that starts a translated page is not lost', async ({ browser, site }) => {
   const context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

@@ -1,4 +1,4 @@
-// docs/privacy.md says what is kept on a visitor's device. Here is what a real browser holds, looked at on every screen of the whole way.
+// Compares docs/privacy.md with everything a browser stores, on every screen.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,14 +8,12 @@ import { expect, test } from './fixtures.ts';
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', 'docs', 'privacy.md');
 
-/** What the document names, as `where name`. */
 function named(): string[] {
   const [, table = ''] = readFileSync(DOCUMENT, 'utf8').split('<!-- kept on the device -->');
   const [rows = ''] = table.trim().split('\n\n', 1);
   return Array.from(rows.matchAll(/^\| (\S.*?) +\| `([\w-]+)` /gm), ([, where, name]) => `${where} ${name}`);
 }
 
-/** What the browser holds for the page now, by the same names. */
 async function held(page: Page): Promise<string[]> {
   const cookies = await page.context().cookies();
   const inPage = await page.evaluate(async () => {
@@ -24,7 +22,7 @@ async function held(page: Page): Promise<string[]> {
       ...storages.flatMap(([where, storage]) => Object.keys(storage).map((name) => `${where} ${name}`)),
       ...Object.keys((history.state ?? {}) as object).map((name) => `history ${name}`),
       ...(await indexedDB.databases()).map(({ name }) => `IndexedDB ${name}`),
-      // Where the page is served over http from a name that is none of this machine, there is no cache storage.
+      // Over http, only localhost has cache storage.
       ...(typeof caches === 'undefined' ? [] : (await caches.keys()).map((name) => `cache storage ${name}`)),
       ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => `service worker ${scope}`),
       ...document.cookie
@@ -36,13 +34,12 @@ async function held(page: Page): Promise<string[]> {
   return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
 }
 
-test('the device keeps what docs/privacy.md names, to the last key', async ({ page, visitor, site }) => {
+test('the device stores only what docs/privacy.md names', async ({ page, visitor, site }) => {
   const seen = new Set<string>();
   const look = async () => {
     for (const one of await held(page)) seen.add(one);
   };
   await page.goto('/?utm_source=newsletter&gclid=a-click');
-  // Only looking keeps nothing.
   expect(await held(page)).toEqual([]);
   await page.getByRole('button', { name: 'Toggle theme' }).click();
   await look();
@@ -66,7 +63,6 @@ test('the device keeps what docs/privacy.md names, to the last key', async ({ pa
   await look();
   expect([...seen].toSorted()).toEqual(named().toSorted());
 
-  // And for as long as the document says.
   const atTheEnd = await held(page);
   expect(atTheEnd).not.toContain('session storage lead-draft');
   for (const cookie of await page.context().cookies(site.url))

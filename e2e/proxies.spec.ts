@@ -1,4 +1,3 @@
-// The built site behind nginx and behind Caddy, with the files of deploy/ that operators are given.
 import path from 'node:path';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -41,7 +40,12 @@ for (const name of ['nginx', 'caddy'] as const) {
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('a visitor goes the whole way over TLS and HTTP/2', async ({ page, site, context, visitor }) => {
+    test('behind a proxy, a visitor reaches the article over TLS and HTTP/2', async ({
+      page,
+      site,
+      context,
+      visitor,
+    }) => {
       const answer = await page.goto(site.url);
       expect(answer?.status(), await answer?.text()).toBe(200);
       const protocol = await page.evaluate(() => {
@@ -62,7 +66,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.article).toBeVisible();
     });
 
-    test('what the page says arrives as it said it, and once', async ({ site, ports }) => {
+    test('a proxy passes on every header unchanged and once', async ({ site, ports }) => {
       const plain = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'identity' } });
       expect(plain.status).toBe(200);
       expect(plain.headers['content-encoding']).toBeUndefined();
@@ -91,7 +95,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(missing.body).toContain('404 Page Not Found');
     });
 
-    test('plain http leads to https, figures lead nowhere, and too much is refused', async ({
+    test('a proxy redirects http to https, hides metrics and refuses large bodies', async ({
       site,
       ports,
     }) => {
@@ -104,14 +108,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
     });
 
-    test('no visitor can choose the address that limits count', async ({ site }) => {
+    test('a visitor cannot choose the IP address that limits count', async ({ site }) => {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('a restart on a socket that systemd holds refuses no page and no form', async () => {
+    test('a restart with a systemd socket refuses no page and no form', async () => {
       test.setTimeout(180_000);
       const own = await freePorts();
       const { env, folder, close } = await prepareSite({
@@ -122,7 +126,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       const proxy = await startProxy(name, own);
       await until(async () => (await ask(url)).status === 200);
       let forms = 0;
-      // A machine without a free processor for a second makes any page shed load.
+      // Any page sheds load on a machine without a free processor.
       const wrong = ({ status, headers, body }: Answer, expected: number) =>
         status === expected || (headers['x-error-code'] === 'unavailable' && headers['retry-after'] === '5')
           ? null
@@ -145,10 +149,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       }
     });
 
-    test('while the page is started anew, a visitor never reads the error page of a proxy', async ({
-      site,
-      ports,
-    }) => {
+    test("while the page restarts, a visitor never sees the proxy's error page", async ({ site, ports }) => {
       await site.stop();
       const early = name === 'caddy' ? ask(site.url) : postForm(site.url, 'grace@example.com');
       if (name === 'nginx') {
@@ -161,7 +162,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settingsBehind(ports) };
       const again = await startSiteProcess(env, site.folder);
       try {
-        // Caddy waits for it.
         if (name === 'caddy') expect((await early).status).toBe(200);
         const answer = await postForm(site.url, 'grace@example.com');
         expect(answer.status, answer.body).toBe(202);

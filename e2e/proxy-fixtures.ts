@@ -1,4 +1,4 @@
-// A site behind nginx or Caddy, with the files of deploy/ that operators are given.
+// A site behind nginx or Caddy, configured by deploy/.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as plainRequest } from 'node:http';
@@ -14,12 +14,11 @@ import { test as base } from './fixtures.ts';
 export type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Shows how often each header stands in the answer. */
+  /** Shows headers that occur twice. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };
 
-/** Asks without a browser, whoever signed the certificate. */
 export async function ask(
   url: string,
   { body = '', ...options }: RequestOptions & { readonly body?: string } = {},
@@ -33,7 +32,6 @@ export async function ask(
   return { status, headers, rawHeaders, body: await text(response) };
 }
 
-/** The settings of a page behind a proxy. @param path under which it is, such as /guide */
 export const settingsBehind = ({ pages, https }: ProxyPorts, path = '') => ({
   PORT: String(pages[0]),
   PUBLIC_URL: `https://localhost:${https}${path}`,
@@ -47,13 +45,11 @@ export const freePorts = async (): Promise<ProxyPorts> => ({
 });
 
 type Behind = {
-  /** Under which the page is on another site; none: it is at the root. */
   readonly path?: string;
   readonly campaign?: string;
   readonly env?: Readonly<Record<string, string>>;
 };
 
-/** Tests of one page behind one proxy, whose address is that of the site. */
 export const testBehind = (name: ProxyName, { path = '', env, ...options }: Behind = {}) =>
   base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
@@ -63,7 +59,7 @@ export const testBehind = (name: ProxyName, { path = '', env, ...options }: Behi
         const site = await startSite({ ...options, env: { ...settingsBehind(ports, path), ...env } });
         const proxy = await startProxy(name, ports, { place: path === '' ? 'root' : 'path' });
         const url = `https://localhost:${ports.https}`;
-        // On a machine that is busy it may refuse visitors right after its start.
+        // On a busy machine, a new server may shed load.
         await until(async () => (await ask(`${url}${path}/`)).status === 200);
         await use({ ...site, url });
         await proxy.close();

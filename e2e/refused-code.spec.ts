@@ -1,4 +1,4 @@
-// A refused code is reported beside the boxes as well as in a toast, and no toast covers what the visitor is doing.
+// A refused code is reported at the boxes and in a toast, and no toast covers the visitor's work.
 import type { Locator } from '@playwright/test';
 
 import {
@@ -13,11 +13,10 @@ import {
   type Visitor,
 } from './fixtures.ts';
 
-/** Beside the boxes; the toast puts its status before it. */
+/** Text at the boxes; the toast puts the status before it. */
 const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
 
-/** Begins at a code screen whose code was refused. */
 async function startAtRefusal(visitor: Visitor): Promise<void> {
   await visitor.startAtCode();
   await visitor.enterCode(wrongFor(await visitor.mailedCode()));
@@ -25,7 +24,7 @@ async function startAtRefusal(visitor: Visitor): Promise<void> {
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the sentence about a refused code stays until something is typed', async ({ page, visitor }) => {
+test('the error of a refused code stays until something is typed', async ({ page, visitor }) => {
   await page.clock.install();
   await startAtRefusal(visitor);
   const sentence = page.getByRole('main').getByText(REFUSAL);
@@ -40,14 +39,13 @@ test('the sentence about a refused code stays until something is typed', async (
   await page.keyboard.type('1');
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAccessibleDescription('');
-  // What was said about the old code does not come back when the new one is taken out again.
   await page.keyboard.press('Backspace');
   await page.keyboard.press('Backspace');
   expect(await visitor.boxValues()).toBe('______');
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 
-  // A failure that says nothing about the code stands there until a new code is sent.
+  // An error that is not about the code stays until a new code is sent.
   await answerOnce(page, '**/api/verify', { status: 500, body: '' });
   await visitor.enterCode('123456');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
@@ -59,7 +57,7 @@ test('the sentence about a refused code stays until something is typed', async (
   await expect(failure).toHaveCount(0);
 });
 
-test('the toast about a refused code goes with the next digit', async ({ page, visitor }) => {
+test('the toast of a refused code disappears with the next digit', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
@@ -71,7 +69,6 @@ test('the toast about a refused code goes with the next digit', async ({ page, v
     visitor.box(1),
   ])
     expect(overlap(toast, await boxOf(part)), String(part)).toBe(false);
-  // The header can still be used with a keyboard.
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
   await page.keyboard.press('Shift+Tab');
   await toggle.focus();
@@ -80,12 +77,11 @@ test('the toast about a refused code goes with the next digit', async ({ page, v
   await visitor.box(1).focus();
   await page.keyboard.type('1');
   await expect(visitor.toast).toHaveCount(0);
-  // No digit is marked blue.
   const marked = await visitor.box(6).evaluate((box) => getComputedStyle(box, '::selection').backgroundColor);
   expect(marked).toBe('rgba(0, 0, 0, 0)');
 });
 
-// A phone, the same with its keyboard open, lying on its side, a laptop at 400 % zoom, a tablet, a desktop.
+// A phone, upright, with an open keyboard, and on its side; a laptop at 400 % zoom; a tablet; a desktop.
 const SIZES = [
   [375, 667],
   [375, 430],
@@ -101,13 +97,12 @@ const overlap = (one: Box, other: Box): boolean =>
   one.y < other.y + other.height &&
   other.y < one.y + one.height;
 
-/** The toast is whole and in sight, and so is what has the focus, and neither lies over the other. */
 async function expectNothingCovered(visitor: Visitor, what: Locator, where: string): Promise<void> {
   const { page } = visitor;
   await expect(visitor.toast, where).toBeVisible();
   await expect(what, where).toBeFocused();
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
-  // Moving may take a moment: smooth scrolling, the toast's arrival.
+  // Smooth scrolling and the toast's arrival take a moment.
   await expect(async () => {
     const toast = await boxAtRest(visitor.toast);
     const focused = await boxOf(what);
@@ -124,7 +119,7 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
   }).toPass();
 }
 
-test('at no size a toast covers the fields of the form or the focus', async ({ page, visitor }) => {
+test("no toast covers the form's fields or the focus, at any size", async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtForm();
   await visitor.sendForm();
@@ -142,7 +137,6 @@ test('at no size a toast covers the fields of the form or the focus', async ({ p
       await page.keyboard.press('Enter');
       await expect(visitor.toast).toContainText(body);
       await expectNothingCovered(visitor, send, `button at ${width} x ${height}`);
-      // Back through the fields, with complaints under them.
       await page.getByRole('checkbox').uncheck();
       await page.getByLabel('Work Email *').fill('');
       for (const field of [
@@ -157,7 +151,7 @@ test('at no size a toast covers the fields of the form or the focus', async ({ p
     }
 });
 
-test('at no size a toast covers the boxes of the code or the focus', async ({ page, visitor }) => {
+test('no toast covers the code boxes or the focus, at any size', async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtCode();
   for (const [width, height] of SIZES)
@@ -175,7 +169,7 @@ test('at no size a toast covers the boxes of the code or the focus', async ({ pa
     }
   await visitor.openArticle();
   await expect(visitor.toast).toContainText('Verified!');
-  // Its time stands still while the visitor looks at another window.
+  // The toast's timer stops while the window is inactive.
   await page.evaluate(() => window.dispatchEvent(new Event('blur')));
   const back = page.getByRole('button', { name: 'Back' });
   for (const [width, height] of SIZES) {

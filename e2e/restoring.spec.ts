@@ -1,11 +1,11 @@
-// A page that is loaded anew while the network fails: nothing the visitor had is lost, and there is a way on.
+// Reloads while the network fails: the visitor loses nothing and can continue.
 import type { Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
 const PORTAL = { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' };
 
-test('a code screen that was not restored comes back at a press', async ({ page, visitor, site }) => {
+test('a press restores a code screen after a failed reload', async ({ page, visitor, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   for (const answer of [null, PORTAL]) {
@@ -38,14 +38,13 @@ test('a code screen that was not restored comes back at a press', async ({ page,
 });
 
 for (const next of ['a reload', 'a reload without the session', 'another press'] as const)
-  test(`a lost answer to the right code is made up for by ${next}`, async ({ page, visitor, context }) => {
+  test(`${next} recovers a lost response to the right code`, async ({ page, visitor, context }) => {
     await visitor.startAtCode();
     const code = await visitor.mailedCode();
     const checked = Promise.withResolvers<void>();
     await page.route(
       '**/api/verify',
       async (route) => {
-        // The server is done, and the page does not hear of it.
         expect((await route.fetch()).status()).toBe(200);
         if (next !== 'a reload') await context.clearCookies({ name: 'session' });
         if (next === 'another press') await route.abort('connectionreset');
@@ -64,7 +63,7 @@ for (const next of ['a reload', 'a reload without the session', 'another press']
     await expect(visitor.article).toBeVisible();
   });
 
-test('the code screen is found again with Forward after a reload of the form', async ({ page, visitor }) => {
+test('Forward finds the code screen after a reload of the form', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await page.goBack();
   await expect(visitor.form).toBeVisible();
@@ -75,7 +74,7 @@ test('the code screen is found again with Forward after a reload of the form', a
   await visitor.openArticle();
 });
 
-test('a code screen whose code is gone begins at the kept form', async ({ page, visitor, context }) => {
+test('a code screen whose code is gone leads to the stored form', async ({ page, visitor, context }) => {
   await page.goto('/');
   await visitor.askForCode();
   await context.clearCookies();
@@ -86,7 +85,7 @@ test('a code screen whose code is gone begins at the kept form', async ({ page, 
   await expect(visitor.form).toBeVisible();
 });
 
-test('a reload on a slow line shows that something is to come', async ({ page, visitor }) => {
+test('a slow reload shows that something is loading', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
   const held: Route[] = [];
@@ -113,7 +112,7 @@ test('a reload on a slow line shows that something is to come', async ({ page, v
   await expect(alert).toBeHidden();
 });
 
-test('without storage a restored code screen knows what was typed', async ({ page, visitor }) => {
+test('a restored code screen fills in the form without storage', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'sessionStorage', {
       get: () => {
@@ -126,8 +125,12 @@ test('without storage a restored code screen knows what was typed', async ({ pag
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
 });
 
-test('the notice of a failed load goes after a good one', async ({ page, visitor, expectedComplaints }) => {
-  expectedComplaints.push(/assets\/app-/);
+test('the notice of a failed load disappears after a successful one', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
+  expectedErrors.push(/assets\/app-/);
   let failures = 0;
   await page.route('**/assets/app-*', (route) => {
     failures += 1;
@@ -146,8 +149,8 @@ test('the notice of a failed load goes after a good one', async ({ page, visitor
   await visitor.fillForm();
 });
 
-test('the code screen outlives a failed reload', async ({ page, visitor, context, expectedComplaints }) => {
-  expectedComplaints.push(/ERR_INTERNET_DISCONNECTED/);
+test('the code screen survives a failed reload', async ({ page, visitor, context, expectedErrors }) => {
+  expectedErrors.push(/ERR_INTERNET_DISCONNECTED/);
   await visitor.startAtCode();
   const devtools = await context.newCDPSession(page);
   await context.setOffline(true);

@@ -1,6 +1,5 @@
-// What a screen reader meets, in order, on every stage: the accessibility tree beside the kept text of it, in
-// e2e/screen-reader/. When it changes, read it as a visitor who does not see the page, and keep it with:
-// npm run test:screen-reader:renew
+// Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind
+// visitor, then store it with npm run test:screen-reader:renew.
 import {
   answerOnce,
   expect,
@@ -15,7 +14,7 @@ import {
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
 
-/** Compares the whole tree, in the words that stay the same from run to run. */
+/** Replaces texts that vary between runs. */
 async function expectKept({ page, email }: Visitor, stage: string): Promise<void> {
   const tree = await page.locator('body').ariaSnapshot();
   const kept = tree
@@ -25,9 +24,13 @@ async function expectKept({ page, email }: Visitor, stage: string): Promise<void
   expect(`${HEAD}${kept}\n`).toMatchSnapshot(`${stage}.yml`);
 }
 
-test('a screen reader meets every stage in its kept order', async ({ page, visitor, expectedComplaints }) => {
+test('the accessibility tree of every stage matches the recording', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
   test.slow();
-  expectedComplaints.push(/404 \(Not Found\)/);
+  expectedErrors.push(/404 \(Not Found\)/);
   await page.clock.install();
   await page.goto('/');
   await expectKept(visitor, 'landing');
@@ -41,7 +44,7 @@ test('a screen reader meets every stage in its kept order', async ({ page, visit
   await stopClock(page);
   await visitor.sendForm();
   const code = await visitor.mailedCode();
-  // Past the toast and the announcements of the beginning.
+  // After the toast and the first announcements.
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
@@ -67,10 +70,9 @@ test('a screen reader meets every stage in its kept order', async ({ page, visit
   await expectKept(visitor, 'not-found');
 });
 
-test('what happens is said once, and the countdown twice a minute', async ({ page, visitor }) => {
+test('events are announced once, and the countdown twice a minute', async ({ page, visitor }) => {
   test.slow();
   const said = await listen(page);
-  /** What was said since it was last asked. */
   let heard = 0;
   const saidSince = async () => {
     const all = await said();
@@ -100,7 +102,7 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   expect(await saidSince()).toEqual(['You can ask for a new code now.']);
   await page.clock.resume();
 
-  // However fast the answer is: it is given once it was said that it is waited for.
+  // Gives a fast response time to announce the check first.
   await page.route('**/api/verify', async (route) => {
     await page.getByText('Verifying code...').waitFor();
     await route.continue();
@@ -110,14 +112,14 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   await page.clock.runFor(1_000);
   expect((await saidSince()).filter((text) => !text.startsWith('You can ask'))).toEqual([
     'Verifying code...',
-    // What is wrong with it, the first box says, which has the focus.
+    // The focused first box reads the reason.
     'Notification Verification Failed',
   ]);
   await page.clock.runFor(10_000);
 
   await visitor.enterCode(code);
   await expect(visitor.article).toBeVisible();
-  // The article is there before the toast is announced, which takes two frames.
+  // A toast is announced two frames later.
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();

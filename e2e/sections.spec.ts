@@ -1,4 +1,3 @@
-// Landing pages with fewer, more and rearranged sections (testing/other-campaigns.ts).
 import type { Page } from '@playwright/test';
 
 import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
@@ -6,7 +5,6 @@ import { startSite, type Site } from '#testing/start-site.ts';
 import { expectNoViolations } from './axe.ts';
 import { createVisitor, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-/** From the landing page into the article, and back to its sections, which no script holds. */
 async function readAndComeBack(page: Page, site: Site): Promise<void> {
   const visitor = createVisitor(page, site);
   await page.goto(site.url);
@@ -31,7 +29,7 @@ const REARRANGED = [
   'Ready to Master AI-Powered Outreach?',
 ];
 
-test('a page without testimonials, problems and film leads into the article, its answers there without a script', async ({
+test('a page without testimonials, problems and film leads into the article, and its answers work without scripts', async ({
   page,
   browser,
 }) => {
@@ -40,7 +38,6 @@ test('a page without testimonials, problems and film leads into the article, its
   await page.goto(site.url);
   expect(await headings(page)).toEqual(REARRANGED);
   await expect(page.locator('figure, video')).toHaveCount(0);
-  // Each has its name, one of them in letters.
   const logos = page.getByRole('region', { name: 'Read by teams at' }).getByRole('listitem');
   await expect(logos).toHaveCount(4);
   await expect(logos.getByRole('img', { name: 'Fieldstone & Partners' })).toBeVisible();
@@ -69,10 +66,9 @@ test('a page without testimonials, problems and film leads into the article, its
     'Does it work for teams that sell in more than one language?',
     'Which model do I need?',
   ]);
-  // An answer of two paragraphs.
   await expect(questions.getByRole('listitem').nth(2).getByRole('paragraph')).toHaveCount(2);
 
-  // Icons of the set beside our own, all of lines.
+  // Icons of the set and our own, all drawn with lines.
   const icons = page.getByRole('region', { name: "What You'll Learn" }).locator('svg');
   await expect(icons).toHaveCount(6);
   for (const icon of await icons.all())
@@ -97,7 +93,7 @@ test('a page without testimonials, problems and film leads into the article, its
   await withoutScript.close();
 });
 
-test('nothing of a rearranged page scrolls sideways at 320 px @layout', async ({ page }) => {
+test('a rearranged page does not scroll sideways at 320 px @layout', async ({ page }) => {
   await using site = await startSite({ campaign: rearrangedCampaign() });
   await page.setViewportSize({ width: 320, height: 640 });
   await openWithFonts(page, site.url);
@@ -105,9 +101,7 @@ test('nothing of a rearranged page scrolls sideways at 320 px @layout', async ({
   expect(await overflow(page)).toBe(0);
 });
 
-test('a page with every section, from the last to the first, plays its film in a section for itself', async ({
-  page,
-}) => {
+test('a page with every section in reverse order plays its film', async ({ page }) => {
   test.slow();
   await using site = await startSite({ campaign: reversedCampaign() });
   await page.goto(site.url);
@@ -141,7 +135,7 @@ test('a page with every section, from the last to the first, plays its film in a
   await readAndComeBack(page, site);
 });
 
-test('a page with the hero and the closing card alone leads into the article', async ({ page }) => {
+test('a page with only the hero and the closing card leads into the article', async ({ page }) => {
   test.slow();
   await using site = await startSite({ campaign: bareCampaign() });
   await page.goto(site.url);

@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-test('search engines and link previews find what they need', async ({ page, site }) => {
+test('the page has the tags of search engines and link previews', async ({ page, site }) => {
   const answer = await page.goto('/');
   expect(answer?.headers()).not.toHaveProperty('x-robots-tag');
   await expect(page.locator('meta[name=robots]')).toHaveCount(0);
@@ -42,7 +42,7 @@ test('search engines and link previews find what they need', async ({ page, site
   await expect(page.locator('link[rel=manifest]')).toHaveAttribute('href', '/site.webmanifest');
 });
 
-test('the page comes under a strict policy', async ({ request }) => {
+test('the page is served with a strict Content-Security-Policy', async ({ request }) => {
   const headers = (await request.get('/')).headers();
   const policy = headers['content-security-policy'] ?? '';
   expect(policy).not.toContain('unsafe');

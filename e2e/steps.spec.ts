@@ -1,7 +1,7 @@
-// The form and the code screen are two steps of one way: the same places, what the visitor gets beside or above them, and how far one has come.
+// Form and code screen are steps of one way, with the same layout.
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test('the code screen keeps the places of form and promise @layout', async ({ page, visitor }) => {
+test('the code screen has form and promise in the same places @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openWithFonts(page);
   await visitor.openForm();
@@ -32,7 +32,6 @@ test('the code screen keeps the places of form and promise @layout', async ({ pa
   await expect(current).toHaveText('Code');
   await expect(guide).toBeVisible();
   expect(await places()).toEqual(onForm);
-  // A reload brings back the same places too.
   await page.reload();
   await expect(visitor.box(1)).toBeVisible();
   await expect.poll(places).toEqual(onForm);

@@ -1,6 +1,5 @@
 import { answerOnce, boxOf, expect, stopClock, test, type Visitor } from './fixtures.ts';
 
-/** Sends the form, which is answered with a toast. */
 async function sendInVain(visitor: Visitor, body: string): Promise<void> {
   await answerOnce(visitor.page, '**/api/leads', { status: 503, body });
   await visitor.sendForm();
@@ -29,7 +28,7 @@ test('a toast closes by itself after 5000 ms', async ({ page, visitor }) => {
   await expect(visitor.toast).toHaveCount(0);
 });
 
-test('one toast at a time is shown, reached with F8 and swiped away', async ({ page, visitor }) => {
+test('only one toast is shown, focused with F8 and swiped away', async ({ page, visitor }) => {
   for (const body of ['First.', 'Second.']) {
     await sendInVain(visitor, body);
     await expect(visitor.toast).toContainText(body);

@@ -1,13 +1,13 @@
 import { boxOf, expect, stopClock, test } from './fixtures.ts';
 
-test('tooltips open after 700 ms, or at once within 300 ms of one before', async ({ page, visitor }) => {
+test('tooltips open after 700 ms, or at once within 300 ms of another', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtArticle();
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
   const share = page.getByRole('banner').getByRole('button', { name: 'Share', exact: true });
-  // One that closes is there for as long as it fades.
+  // A closing tooltip stays in the page while it fades.
   const tooltip = page.locator('[role=tooltip]:not([data-state=closed])');
-  // In steps: leaving alone closes no tooltip, as the pointer may be on its way to it.
+  // In steps: the tooltip stays open while the pointer might be moving to it.
   const rest = () => page.mouse.move(300, 400, { steps: 3 });
   const openSlowly = async () => {
     await toggle.hover();
@@ -21,7 +21,7 @@ test('tooltips open after 700 ms, or at once within 300 ms of one before', async
     await rest();
     await page.clock.runFor(1000);
   };
-  // The first hover also brings the file with the tooltips.
+  // The first hover also loads the tooltips' file.
   await toggle.hover();
   await expect(tooltip).toBeVisible();
   await stopClock(page);
@@ -34,7 +34,6 @@ test('tooltips open after 700 ms, or at once within 300 ms of one before', async
   await expect(tooltip).toHaveCount(0);
   await page.clock.runFor(301);
 
-  // 4 px away; closed by Escape, a press, blur and scrolling.
   await openSlowly();
   const tip = await boxOf(page.locator('[data-radix-popper-content-wrapper]'));
   const control = await boxOf(toggle);

@@ -1,10 +1,12 @@
 import { expect, hold, test } from './fixtures.ts';
 
-/** The envelope, which lies over the whole page. */
 const ENVELOPE = '[aria-hidden]:has(> svg[viewBox="0 0 240 240"])';
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)
-  test(`stages fade and an envelope opens where motion is ${reducedMotion}`, async ({ page, visitor }) => {
+  test(`stages fade and an envelope opens with reduced motion set to ${reducedMotion}`, async ({
+    page,
+    visitor,
+  }) => {
     const isStill = reducedMotion === 'reduce';
     await page.emulateMedia({ reducedMotion });
     await page.addInitScript((selector) => {
@@ -15,7 +17,6 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
         seen.fades += 1;
         return plain(...options);
       };
-      // What the page shows for a moment, as it stood then.
       let last: Element | null = null;
       const look = () => {
         const envelope = document.querySelector(selector);
@@ -37,7 +38,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
     await page.goto('/');
-    // Awake before the press: a press that was repeated does not fade.
+    // Starts the application first: a repeated press does not fade.
     await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
     await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
     await visitor.openForm();
@@ -46,12 +47,12 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     await visitor.sendForm();
     await expect(visitor.box(1)).toBeFocused();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
-    // The browser's own movements have no fade of ours.
+    // Browsers animate Back and Forward themselves.
     await page.goBack();
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await page.goForward();
     await expect(visitor.codeScreen).toBeVisible();
-    // Nor has the article: a visitor who waited for it shall read.
+    // A fade would prolong the wait for the article.
     await visitor.openArticle();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
 
@@ -63,7 +64,6 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     expect(envelope?.ends.every((end) => end <= 900)).toBe(true);
     if (isStill) return;
     await expect(page.locator(ENVELOPE)).toHaveCount(0);
-    // Coming back to the article opens nothing again.
     await page.goBack();
     await expect(visitor.article).toHaveCount(0);
     await page.goForward();
@@ -74,13 +74,13 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     expect((await seen()).envelopes).toHaveLength(0);
   });
 
-test('a press before the application is there opens the form', async ({ page, visitor }) => {
+test('a press before the application has loaded opens the form', async ({ page, visitor }) => {
   const release = await hold(page, '**/assets/app-*');
   await page.goto('/');
   const button = page.getByRole('button', { name: 'Get Your Free Copy Now' });
   await button.scrollIntoViewIfNeeded();
   await page.evaluate(() => {
-    // The press is kept until the application is there; a font that arrives meanwhile moves the button.
+    // A font that arrives before the application moves the pressed button.
     document.addEventListener(
       'click',
       ({ target }) => {
@@ -112,13 +112,13 @@ test('a press before the application is there opens the form', async ({ page, vi
   await page.goBack();
   await expect(button).toBeFocused();
   const stoodAt = Number(await page.locator('html').getAttribute('data-stood-at'));
-  // A font that arrives after the focus moves the page, which then goes back to its place.
+  // After the focus, a late font moves the page, which then restores its position.
   await expect.poll(async () => Math.abs(((await button.boundingBox())?.y ?? 0) - stoodAt)).toBeLessThan(2);
   await page.goForward();
   await expect(visitor.form).toBeFocused();
   await page.goBack();
   await expect(visitor.landing).toBeVisible();
-  // A press made twice leads one step, and Back leads out of it again.
+  // A double press leads one step.
   await button.evaluate((element: HTMLButtonElement) => {
     element.click();
     element.click();
@@ -128,8 +128,8 @@ test('a press before the application is there opens the form', async ({ page, vi
   await expect(button).toBeFocused();
 });
 
-test('Back before a fade has begun leads back for good', async ({ page, visitor }) => {
-  // A browser that is busy begins a fade late.
+test('Back before a fade has begun stays on the previous stage', async ({ page, visitor }) => {
+  // A busy browser starts a fade late.
   await page.addInitScript(() => {
     const plain = document.startViewTransition.bind(document);
     const late = window as unknown as { begin: () => Promise<void> };

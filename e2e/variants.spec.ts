@@ -1,5 +1,4 @@
-// Two variants of the page, from the draw to the report: each is seen, a browser keeps the one it was given, a preview counts nowhere, and
-// the form says which page it was on. That a campaign without variants sends what the specification says is in form.spec.ts.
+// Two variants of the page, from the draw to the report.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -13,16 +12,14 @@ import { createVisitor, expect, test } from './fixtures.ts';
 const HEADLINES = { a: 'Master AI-Powered Cold Outreach', b: 'Write Emails That Get Answers' } as const;
 type Name = keyof typeof HEADLINES;
 
-/** Each test counts what its own site counted. */
 const startVariants = () =>
   startSite({ campaign: variantsCampaign(), env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' } });
 
-// Chromium without windows calls itself a robot, and is one to us.
+// Headless Chromium names itself as a robot, which the server does not count.
 const userAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 test.use({ userAgent });
 
-/** Which page is shown. */
 async function shown(page: Page): Promise<Name> {
   const headline = await page.getByRole('heading', { level: 1 }).textContent();
   const found = (Object.keys(HEADLINES) as Name[]).find((name) => HEADLINES[name] === headline);
@@ -30,7 +27,6 @@ async function shown(page: Page): Promise<Name> {
   return found;
 }
 
-/** What a page reports of itself. */
 function watchReports(page: Page): unknown[] {
   const reports: unknown[] = [];
   page.on('request', (request) => {
@@ -39,14 +35,14 @@ function watchReports(page: Page): unknown[] {
   return reports;
 }
 
-/** New browsers, until both variants were given. Closes all but one of each. */
+/** Opens new browsers until both variants were drawn. Keeps one of each. */
 async function oneOfEach(
   browser: Browser,
   site: Site,
 ): Promise<{ readonly visits: Record<Name, { page: Page; reports: unknown[] }>; readonly given: Name[] }> {
   const visits: Partial<Record<Name, { page: Page; reports: unknown[] }>> = {};
   const given: Name[] = [];
-  // One in a million runs would meet the same variant twenty times.
+  // Twenty equal draws happen once in a million runs.
   while (visits.a === undefined || visits.b === undefined) {
     expect(given.length).toBeLessThan(20);
     const context: BrowserContext = await browser.newContext({ userAgent });
@@ -75,15 +71,12 @@ function reportOf(site: Site, ...format: string[]): string {
   });
 }
 
-test('each browser is given one of two pages and keeps it; form, lead and report know which', async ({
-  browser,
-}) => {
+test('each browser keeps its variant, and form, lead and report name it', async ({ browser }) => {
   test.slow();
   await using site = await startVariants();
   const { visits, given } = await oneOfEach(browser, site);
   for (const name of ['a', 'b'] as const) {
     const { page, reports } = visits[name];
-    // The same address, another one, and one from another site: the same page, and no trace of the question.
     for (const address of [
       '/',
       '/?utm_source=newsletter',
@@ -120,7 +113,6 @@ test('each browser is given one of two pages and keeps it; form, lead and report
   await page.getByRole('checkbox').check();
   await visitor.sendForm();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  // A reload that brings the other page first comes back to the same stage.
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.enterCode(await visitor.mailedCode());
@@ -154,7 +146,7 @@ test('each browser is given one of two pages and keeps it; form, lead and report
   for (const visit of Object.values(visits)) await visit.page.context().close();
 });
 
-test('a variant can be looked at, with scripts and without, and nothing of that is counted or kept', async ({
+test('previewing a variant counts and stores nothing, with scripts and without', async ({
   page,
   browser,
 }) => {
@@ -179,14 +171,13 @@ test('a variant can be looked at, with scripts and without, and nothing of that 
   expect(reports).toEqual([]);
   expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-  // A robot: nothing of what it reads is counted.
+  // A robot, which is not counted.
   const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
   const plain = await withoutScripts.newPage();
   for (const name of ['a', 'b'] as const) {
     await plain.goto(`${site.url}/?variant=${name}`);
     expect(await shown(plain)).toBe(name);
   }
-  // One of them, whole.
   await plain.goto(site.url);
   expect(['a', 'b']).toContain(await shown(plain));
   await withoutScripts.close();

@@ -29,7 +29,11 @@ test('typing a code fills the boxes one by one and verifies it once', async ({ p
   expect(calls.map((call) => call.postDataJSON() as unknown)).toEqual([{ email: visitor.email, code }]);
 });
 
-test('keys move between the boxes, and a code is pasted or filled in', async ({ page, visitor, context }) => {
+test('keys move between the code boxes, and a code can be pasted or filled in', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
@@ -74,7 +78,7 @@ test('keys move between the boxes, and a code is pasted or filled in', async ({ 
 
   await page.unroute('**/api/verify');
   await visitor.box(1).evaluate((input: HTMLInputElement, value) => {
-    // As autofill does it: the value changes and one input event follows.
+    // Like autofill: one input event for the whole value.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
     input.dispatchEvent(
       new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }),
@@ -83,11 +87,11 @@ test('keys move between the boxes, and a code is pasted or filled in', async ({ 
   await expect(visitor.article).toBeVisible();
 });
 
-test('while verifying the boxes are disabled, then empty and usable', async ({ page, visitor, context }) => {
+test('while verifying, the boxes are disabled, then empty and usable', async ({ page, visitor, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
-  // One route for all codes. A route that ends and one that begins may let a request pass between them.
+  // One route for all codes, because between two routes a request may get through.
   await page.route('**/api/verify', async (route) => {
     asked.push(codeOf(route.request()));
     if (asked.length === 2) return route.fulfill({ status: 400, body: '' });
@@ -117,11 +121,10 @@ test('while verifying the boxes are disabled, then empty and usable', async ({ p
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
   await expect(visitor.box(1)).toBeFocused();
 
-  // A code that is pasted while another one is checked is sent after it.
   await page.keyboard.type(wrong);
   await expect(visitor.box(1)).toBeDisabled();
   await page.evaluate((text) => navigator.clipboard.writeText(text), code);
-  // What is disabled loses the focus with the next picture.
+  // A disabled box loses the focus with the next frame.
   await expect(visitor.box(6)).not.toBeFocused();
   await page.keyboard.press('ControlOrMeta+v');
   expect(await visitor.boxValues()).toBe(wrong);
@@ -157,25 +160,24 @@ test('the resend countdown runs for 60 seconds, again after a press', async ({ p
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(2);
   await expect(visitor.codeScreen).toBeVisible();
   expect(second).not.toBe(first);
-  // The first mail was only slow: its code is as good.
+  // A slow mail's code still works.
   await page.clock.resume();
   await visitor.enterCode(first);
   await expect(visitor.article).toBeVisible();
 });
 
-test('a resend that fails gives the button back, and leads to the boxes', async ({ page, visitor }) => {
+test('a failed resend restores the button, a successful one focuses the boxes', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
   const resend = page.getByRole('button', { name: 'Resend Code' });
   await page.clock.fastForward(60_000);
-  // The countdown begins with the answer: a minute that passes before it does not count.
+  // The countdown starts with the response.
   const answered = page.waitForResponse('**/api/leads');
   await resend.press('Enter');
   await (await answered).finished();
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await expect(visitor.box(1)).toBeFocused();
 
-  // The tries were used up: the boxes of a new challenge take the place of the old ones.
   await page.clock.fastForward(60_000);
   await answerOnce(page, '**/api/leads', {
     status: 202,
@@ -200,7 +202,7 @@ test('a resend that fails gives the button back, and leads to the boxes', async 
   await expect(visitor.codeScreen).toBeFocused();
 });
 
-test('a clock that is set back does not stop the countdown', async ({ page, visitor }) => {
+test('setting the clock back does not stop the resend countdown', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     const clock = Date.now.bind(Date);
     Date.now = () => clock() + Number(document.documentElement.dataset['clockSet'] ?? 0);

@@ -1,10 +1,8 @@
-// What happens to pages out there: blocked scripts, slow and failing networks, forbidden storage, translation tools, the
-// browser's own buttons, reloads, two tabs.
 import type { Page } from '@playwright/test';
 
 import { expect, test, type Visitor } from './fixtures.ts';
 
-test('without JavaScript the whole landing page is there, with a notice at the form', async ({
+test('without JavaScript the landing page is complete, with a notice at the form', async ({
   browser,
   site,
 }) => {
@@ -27,9 +25,7 @@ test('without JavaScript the whole landing page is there, with a notice at the f
   await context.close();
 });
 
-test('the first press may be that of the theme toggle, and the first move one that asks for a tooltip', async ({
-  page,
-}) => {
+test('the theme toggle works as the first press, and a tooltip with the first hover', async ({ page }) => {
   await page.goto('/');
   await page.getByRole('button', { name: 'Toggle theme' }).click();
   await expect(page.locator('html')).toHaveClass('dark');
@@ -38,7 +34,7 @@ test('the first press may be that of the theme toggle, and the first move one th
   await expect(page.getByRole('tooltip')).toBeVisible();
 });
 
-test('the flow works on a slow 3G', async ({ page, visitor, context }) => {
+test('the flow works on slow 3G', async ({ page, visitor, context }) => {
   test.slow();
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
@@ -52,12 +48,12 @@ test('the flow works on a slow 3G', async ({ page, visitor, context }) => {
   await visitor.readArticle();
 });
 
-test('a first file that does not load is asked for again, and works when it comes', async ({
+test('a first file that fails to load is requested again and works once loaded', async ({
   page,
   visitor,
-  expectedComplaints,
+  expectedErrors,
 }) => {
-  expectedComplaints.push(/assets\/app-/);
+  expectedErrors.push(/assets\/app-/);
   await page.route('**/assets/app-*', (route) => route.abort(), { times: 2 });
   await visitor.startAtForm();
 });
@@ -65,9 +61,9 @@ test('a first file that does not load is asked for again, and works when it come
 test('a first file that never loads is reported with a way out', async ({
   page,
   visitor,
-  expectedComplaints,
+  expectedErrors,
 }) => {
-  expectedComplaints.push(/assets\/app-/);
+  expectedErrors.push(/assets\/app-/);
   await page.route('**/assets/app-*', (route) => route.abort());
   await page.goto('/');
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
@@ -79,7 +75,7 @@ test('a first file that never loads is reported with a way out', async ({
   await visitor.openForm();
 });
 
-test('it works where storage is forbidden', async ({ page, visitor }) => {
+test('the flow works if storage is forbidden', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     for (const name of ['localStorage', 'sessionStorage']) {
       Object.defineProperty(window, name, {
@@ -98,7 +94,7 @@ test('it works where storage is forbidden', async ({ page, visitor }) => {
   await visitor.openArticle();
 });
 
-/** Does to the page what translation tools do: wraps every text in an element, again and again. */
+/** Like translation tools: wraps every text in an element. */
 async function translate(visitor: Visitor): Promise<void> {
   await visitor.page.evaluate(() => {
     const wrap = (root: Node) => {
@@ -120,7 +116,7 @@ async function translate(visitor: Visitor): Promise<void> {
   });
 }
 
-test('a translation tool that rewrites the text breaks nothing, before or after the page wakes up', async ({
+test('a translation tool that rewrites the text breaks nothing, before or after the application starts', async ({
   page,
   visitor,
 }) => {
@@ -143,7 +139,7 @@ test('a translation tool that rewrites the text breaks nothing, before or after 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Cold Outreach');
 });
 
-test("the browser's Back and Forward move between the stages and keep what was typed", async ({
+test("the browser's Back and Forward move between the stages and keep the typed text", async ({
   page,
   visitor,
   site,
@@ -168,11 +164,10 @@ test("the browser's Back and Forward move between the stages and keep what was t
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
-/** The seconds that the resend countdown shows. */
 const countdown = async (page: Page): Promise<number> =>
   Number(/\d+/.exec((await page.getByText(/^Resend in/).textContent()) ?? '')?.[0]);
 
-test('a reload of the code screen restores it, its countdown goes on, and nothing is sent again', async ({
+test('a reloaded code screen is restored, its countdown continues, and no mail is sent', async ({
   page,
   visitor,
   site,
@@ -181,7 +176,7 @@ test('a reload of the code screen restores it, its countdown goes on, and nothin
   await visitor.askForCode();
   const code = await visitor.mailedCode();
   const reference = await page.getByText(/reference [A-Z]{3}/).textContent();
-  // It has left its beginning, so that one that began anew would show.
+  // Waits, so that a restarted countdown would be noticed.
   await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
   const before = await countdown(page);
   await page.reload();
@@ -200,7 +195,7 @@ test('a reload of the code screen restores it, its countdown goes on, and nothin
   await expect(visitor.article).toBeVisible();
 });
 
-test('a likely slip in the address is pointed out beside the field, and never in the way', async ({
+test('a likely typo in the e-mail address is pointed out without blocking the form', async ({
   page,
   visitor,
 }) => {
@@ -214,14 +209,13 @@ test('a likely slip in the address is pointed out beside the field, and never in
   await expect(page.getByLabel('Work Email *')).toHaveValue('ada@gmail.com');
   await expect(suggestion).toHaveCount(0);
   expect(await button.boundingBox()).toEqual(place);
-  // It only suggests: the address as typed is sent all the same.
   await page.getByLabel('Work Email *').fill(visitor.email.replace('example.com', 'gmial.com'));
   await page.route('**/api/leads', (route) => route.fulfill({ status: 202, body: '' }));
   await visitor.sendForm();
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a link that leads nowhere leaves every stage as it is; the product title leads to the landing page, and Back from there to the code', async ({
+test('a link to "#" keeps every stage, and the product title leads to the landing page with Back to the code', async ({
   page,
   visitor,
 }) => {
