@@ -20,6 +20,7 @@ const VISITORS = [
   'server/visitors/leads/consent',
   'server/visitors/leads/leads',
   'server/visitors/leads/own-answers',
+  'server/visitors/leads/races',
   'server/visitors/leads/tries',
   'server/visitors/leads/variants',
   'server/visitors/unsubscribe/unsubscribe',
