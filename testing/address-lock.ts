@@ -1,7 +1,7 @@
 // Races for one e-mail address, in an order that a test chooses.
 import { sql } from 'kysely';
 
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 

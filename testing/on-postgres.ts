@@ -15,15 +15,15 @@ const DATABASE = [
 ];
 
 const VISITORS = [
-  'server/visitors/article/article',
-  'server/visitors/funnel/funnel',
-  'server/visitors/leads/consent',
-  'server/visitors/leads/leads',
-  'server/visitors/leads/own-answers',
-  'server/visitors/leads/races',
-  'server/visitors/leads/tries',
-  'server/visitors/leads/variants',
-  'server/visitors/unsubscribe/unsubscribe',
+  'server/leads/article',
+  'server/funnel/funnel',
+  'server/leads/consent',
+  'server/leads/leads',
+  'server/leads/own-answers',
+  'server/leads/races',
+  'server/leads/attempts',
+  'server/leads/variants',
+  'server/leads/unsubscribe',
 ];
 
 const MAIL_AND_EVENTS = [

@@ -22,7 +22,7 @@ const LONGEST = [
   'server/http/overload',
   'desk/desk',
   'server/db/engine/failover',
-  'server/visitors/leads/leads',
+  'server/leads/leads',
   'desk/doctor/doctor',
   'server/limits/breaker',
   'server/observability/metrics',

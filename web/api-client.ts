@@ -56,7 +56,7 @@ export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiErro
 export const isDeadCode = (error: unknown): boolean =>
   failedWith(error, 'wrong-code') ||
   failedWith(error, 'invalid-input') ||
-  // Its codes have ended with the challenge (server/visitors/leads/verify-code.ts).
+  // Its codes have ended with the challenge (server/leads/verify-code.ts).
   failedWith(error, 'too-many-tries') ||
   failedWith(error, 'too-many-tries-without-cookies') ||
   (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);

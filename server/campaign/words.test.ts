@@ -76,11 +76,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Attributes of a picture.
   'server/campaign/render-article.ts': ['… width="…" height="…" loading="lazy"'],
   // The names of keys, and what one of them signs.
-  'server/secrets/one-time-code.ts': ['one-time code', 'desk code', '… …'],
+  'server/codes/digits.ts': ['one-time code', 'desk code', '… …'],
   // Names of rows that count.
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/counted-limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
-  'server/visitors/leads/proof-of-work.ts': [
+  'server/leads/proof-of-work.ts': [
     'proof of work',
     'challenge …',
     'solution …',

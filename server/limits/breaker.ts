@@ -4,7 +4,7 @@
 // each code costs a proof of work. A single network that asks for strangers pays alone (networks-that-must-pay.ts).
 // What it stops: docs/decisions/0009 and `npm run prove:breaker`.
 import type { Db } from '#server/db/engine/connect.ts';
-import { codeStatistics, newestCodes } from '#server/db/tables/codes.ts';
+import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import { createPayingNetworks } from '#server/limits/networks-that-must-pay.ts';
 import { createTooFewEntered } from '#server/limits/too-few-entered.ts';

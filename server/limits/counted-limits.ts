@@ -4,8 +4,8 @@ import { networkOf } from '#server/platform/network-of.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { hasCodeOfItsOwn, type Challenge } from '#server/db/tables/challenges.ts';
-import { codesAliveSince } from '#server/db/tables/codes.ts';
+import { hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
+import { codesOfAddress, isAhead, type Code } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countInSlidingWindows,
@@ -22,7 +22,7 @@ import {
   TRIES_FROM_NETWORK,
 } from '#server/settings/tries-and-rates.ts';
 
-type LimitOutcome =
+export type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 const ALLOWED: LimitOutcome = { type: 'allowed' };
@@ -35,11 +35,14 @@ const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
 export type CountedLimits = {
   /** How often a network may ask for codes. */
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  /** The codes of an e-mail address on which {@link sendToAddress} decides, newest first: those from before an erasure are among them. */
+  readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * How many codes an e-mail address is sent, by requests from anywhere, in an hour and in a day. Read-only: sends are counted. A day is
-   * over for a code 24 hours after its life, so no more than a day's were live at any time in any 24 hours.
+   * How many codes an e-mail address is sent, by requests from anywhere, in an hour and in a day. A day is over for a code 24 hours after
+   * its life, so no more than a day's were live at any time in any 24 hours.
+   * @param codes from {@link codesOfAddress}
    */
-  readonly sendToAddress: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
+  readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
   /** How often a network may enter codes. */
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
@@ -58,8 +61,8 @@ export type CountedLimits = {
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
   /** Whether some of the tries that {@link tryWithoutChallenge} counts may be used up now, or all of a day's. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
-  /** Takes a try back that {@link tryWithoutChallenge} counted and that turned out right. */
-  readonly forgiveTry: (tx: Db, email: string, now: number) => Promise<void>;
+  /** Takes a try back that {@link tryWithoutChallenge} counted and that turned out right. @param mayCompare as it was returned */
+  readonly forgiveTry: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
   /** Wrong tries of one challenge; 0 means without limit. A resend never resets them. */
   readonly triesPerChallenge: number;
   /** Whether a challenge has used up its tries: it is over, and the next code begins a new one. */
@@ -78,6 +81,7 @@ export function createCountedLimits(
 ): CountedLimits {
   const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
   const codeTtlMs = config.codeTtlSeconds * 1000;
+  const leadsPerEmailPerDay = leadsPerEmailPerHour * SENDS_TO_ADDRESS.timesInADay;
   const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
@@ -108,20 +112,25 @@ export function createCountedLimits(
     askFromNetwork: (db, clientAddress, now) =>
       countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, ASKS_FROM_NETWORK.windowMs, now),
 
-    sendToAddress: async (db, email, now) => {
+    codesOfAddress: (db, email, now) =>
+      codesOfAddress(
+        db,
+        [email, ...pseudonymsOf(secrets, email)],
+        { since: now - SENDS_TO_ADDRESS.dayMs, most: leadsPerEmailPerDay },
+        now,
+      ),
+
+    sendToAddress: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
-      const { windowMs, timesInADay, dayMs } = SENDS_TO_ADDRESS;
-      const leadsPerEmailPerDay = leadsPerEmailPerHour * timesInADay;
-      // Codes sent before the address was erased still count.
-      const emails = [email, ...pseudonymsOf(secrets, email)];
-      const codes = await codesAliveSince(db, { emails, since: now - dayMs, most: leadsPerEmailPerDay }, now);
+      const { windowMs, dayMs } = SENDS_TO_ADDRESS;
+      const sent = codes.filter((code) => !isAhead(code, now)).slice(0, leadsPerEmailPerDay);
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
-      const lastOfHour = codes[leadsPerEmailPerHour - 1];
-      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + windowMs;
+      const lastOfHour = sent[leadsPerEmailPerHour - 1];
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + windowMs;
       const dayEndsAt =
-        codes.length < leadsPerEmailPerDay
+        sent.length < leadsPerEmailPerDay
           ? 0
-          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + dayMs;
+          : sent.reduce((first, { expires_at: end }) => Math.min(first, end), Infinity) + dayMs;
       const endsAt = Math.max(hourEndsAt, dayEndsAt);
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
@@ -157,14 +166,14 @@ export function createCountedLimits(
       return triedNow.count > 0 || triedInADay.count >= triesPerDay;
     },
 
-    forgiveTry: (tx, email, now) => {
-      const { tried, compared } = sharedTries(email);
-      return uncountInSlidingWindows(tx, [...tried, ...compared], now);
+    forgiveTry: (tx, email, mayCompare, now) => {
+      const { tried, compared, notCompared } = sharedTries(email);
+      return uncountInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
     },
 
     triesPerChallenge: codeAttempts,
     isExhausted: (challenge) =>
-      hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_tries >= codeAttempts,
+      hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_attempts >= codeAttempts,
     resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
   };
 }

@@ -1,7 +1,7 @@
 // Which networks pay for a code with a proof of work while no other network has to: those that had too many strangers mailed
 // within the hour. Without it, ten networks that enter nothing would open the breaker for everyone (docs/decisions/0009).
 import type { Db } from '#server/db/engine/connect.ts';
-import { newestCodes } from '#server/db/tables/codes.ts';
+import { newestCodes } from '#server/codes/codes.ts';
 import { siteOf, strangersByNetwork, type NetworkOfCode } from '#server/limits/unanswered-codes.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
 import type { Config } from '#server/settings/settings.ts';

@@ -4,7 +4,7 @@
 // let all of them through. "Usual" is the median of eight days: a page where three of four visitors never enter their code stays
 // shut, and one bad day does not pass for usual (docs/decisions/0009).
 import type { Db } from '#server/db/engine/connect.ts';
-import { newestCodes } from '#server/db/tables/codes.ts';
+import { newestCodes } from '#server/codes/codes.ts';
 import { peopleByDomain, type NetworkOfCode, type PeopleCount } from '#server/limits/unanswered-codes.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';

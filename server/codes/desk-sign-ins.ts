@@ -30,53 +30,6 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-/** Counts a wrong try of a sign-in. @returns false when it has used up its tries */
-export async function countTry(db: Db, { id, most }: { id: string; most: number }): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('desk_sign_ins')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
-    .where('id', '=', id)
-    .where('wrong_tries', '<', most)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
-}
-
-/** Ends a browser's sign-ins with an address: they have used up their tries. */
-export async function endSignIns(
-  tx: Db,
-  { browserId, addressKey, now }: { browserId: string; addressKey: string; now: number },
-): Promise<void> {
-  await tx
-    .updateTable('desk_sign_ins')
-    .set({ expires_at: now })
-    .where('browser_id', '=', browserId)
-    .where('address_key', '=', addressKey)
-    .where('expires_at', '>', now)
-    .execute();
-}
-
-/** Marks a sign-in as used, and ends the others of its browser. @returns false when another call has just used it */
-export async function takeSignIn(
-  tx: Db,
-  { id, browser_id: browserId }: Pick<DeskSignIn, 'id' | 'browser_id'>,
-  now: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('desk_sign_ins')
-    .set({ used_at: now })
-    .where('id', '=', id)
-    .where('used_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return false;
-  await tx
-    .updateTable('desk_sign_ins')
-    .set({ expires_at: now })
-    .where('browser_id', '=', browserId)
-    .where('expires_at', '>', now)
-    .execute();
-  return true;
-}
-
 /** Takes the sign-ins whose mail is still to be queued: of several processes, one gets each. */
 export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
   tx

@@ -28,7 +28,7 @@ const erase = ({ database, service, now }: ServerUnderTest) =>
   );
 
 const attemptsOf = ({ database }: ServerUnderTest) =>
-  database.db.selectFrom('challenges').select('wrong_tries').execute();
+  database.db.selectFrom('submissions').select('wrong_attempts').execute();
 
 for (const engine of ENGINES) {
   describe(`races of visitors on ${engine}`, () => {
@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
         for (const { cookies } of tabs) assert.ok(cookies.has('session'));
         assert.equal(await server.countRows('leads'), 1);
         assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_tries: 0 }]);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
       }));
 
     it('let both tabs in that enter the code of another browser in their network', () =>
@@ -76,7 +76,7 @@ for (const engine of ENGINES) {
         );
         assert.deepEqual(parallel, [200, 200, 200, 200]);
         assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_tries: 0 }]);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
       }));
 
     it('compare no more than five of many parallel attempts without cookies, and leave the owner five', () =>
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
         const late = await enter(createVisitor(server, '198.51.100.99'), code);
         assert.equal(late.statusCode, 429, 'the right code is not compared, either');
         assert.equal(await server.countRows('leads'), 0);
-        assert.deepEqual(await attemptsOf(server), [{ wrong_tries: 0 }]);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
@@ -148,7 +148,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get('/api/article')).statusCode, 200);
         assert.equal(await server.countRows('leads'), 1);
         assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_tries))], [0]);
+        assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
       }));
 
     it('mail a code in a new challenge when it is asked for just after the one before was entered', () =>
