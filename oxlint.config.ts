@@ -29,6 +29,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
     campaign: ['campaign.ts', 'campaign-warnings.ts', 'sample-on-page.ts'],
     db: [
       'schema.ts',
+      'all-tables.ts',
       'engine/address-lock.ts',
       'engine/connect.ts',
       'engine/clocks.ts',

@@ -19,7 +19,7 @@ type CodeTable = 'codes' | 'desk_sign_ins';
 export const isLive = (code: Pick<Code, 'expires_at' | 'used_at'>, now: number): boolean =>
   code.expires_at > now && code.used_at === null;
 
-export async function insertCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<void> {
+export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<void> {
   await tx.insertInto('codes').values(code).execute();
 }
 
@@ -27,7 +27,7 @@ export async function insertCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<v
  * Marks a code as used. The caller also ends the other codes of its challenge.
  * @returns false if another call has just used it
  */
-export async function useCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
+export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable(table)
     .set({ used_at: now })

@@ -1,5 +1,5 @@
-// Sign-ins at the desk that wait for a mailed code. A row is made for every address that is typed, so that one of DESK_PEOPLE costs
-// the same statements as any other; without an address of DESK_PEOPLE it names no one, and no code opens it.
+// Sign-ins at the desk that wait for a mailed code; codes.ts accepts and ends them. A row is made for every e-mail address that is typed,
+// so that one of DESK_PEOPLE costs the same statements as any other. Without one of DESK_PEOPLE it names no one, and no code opens it.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -44,17 +44,3 @@ export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
 /** A sign-in by its id. */
 export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
   db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();
-
-/** Deletes sign-ins whose codes have expired. @param most maximum number to delete @returns how many were deleted */
-export async function deleteOverSignIns(
-  db: Db,
-  { most, now }: { most: number; now: number },
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('desk_sign_ins')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('desk_sign_ins').select('id').where('expires_at', '<=', now).limit(most),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}

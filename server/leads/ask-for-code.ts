@@ -13,7 +13,7 @@ import {
   updateChallenge,
   type Challenge,
 } from '#server/codes/challenges.ts';
-import { endCodes, insertCode, isLive, type Code } from '#server/codes/codes.ts';
+import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
@@ -156,7 +156,7 @@ async function ask(
     expires_at: expiresAt,
     used_at: null,
   };
-  await insertCode(tx, code);
+  await issueCode(tx, code);
   await post.add(tx, code, now);
   return respond(challengeId, code, config.resendSeconds);
 }

@@ -32,9 +32,9 @@ export async function addUnsubscribeRoutes(
   const tab = fill(words.pageTitle, { title: campaign.site.title });
   const way = wayHome(words.home, config.basePath);
   const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
-  const ask = letterPage({ tab, title: words.title, text: words.text, way: form });
-  const done = letterPage({ tab, title: words.doneTitle, text: words.doneText, way });
-  const unknown = letterPage({ tab, title: words.unknownTitle, text: words.unknownText, way });
+  const askPage = letterPage({ tab, title: words.title, text: words.text, way: form });
+  const donePage = letterPage({ tab, title: words.doneTitle, text: words.doneText, way });
+  const unknownPage = letterPage({ tab, title: words.unknownTitle, text: words.unknownText, way });
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -43,7 +43,7 @@ export async function addUnsubscribeRoutes(
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
       const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
-      return isOurs ? sendWhole(request, reply, ask) : sendDeadLink(request, reply, unknown);
+      return isOurs ? sendWhole(request, reply, askPage) : sendDeadLink(request, reply, unknownPage);
     });
 
     scope.post<{ Querystring: { t?: unknown } }>(
@@ -53,7 +53,7 @@ export async function addUnsubscribeRoutes(
         const clientAddress = visitorAddress(request);
         if (clientAddress === null) return dropRequest(reply);
         const leadId = readUnsubscribeToken(secrets, request.query.t);
-        if (leadId === null) return sendDeadLink(request, reply, unknown);
+        if (leadId === null) return sendDeadLink(request, reply, unknownPage);
         const isPage = typeof request.body === 'string' && new URLSearchParams(request.body).has(FROM_PAGE);
         await withdrawConsent(service, {
           leadId,
@@ -62,7 +62,7 @@ export async function addUnsubscribeRoutes(
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           now: clock(),
         });
-        return sendWhole(request, reply, done);
+        return sendWhole(request, reply, donePage);
       },
     );
   });

@@ -19,7 +19,7 @@ import {
   codesOfChallenge,
   endCodes,
   isLive,
-  useCode,
+  acceptCode,
   type Code,
 } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
@@ -248,7 +248,7 @@ async function enter(
   if (challengeId === null) return WRONG_CODE;
   const attempts = by === 'challenge' ? 1 : 0;
   const of = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
-  const isFirst = await useCode(tx, 'codes', code.id, now);
+  const isFirst = await acceptCode(tx, 'codes', code.id, now);
   const afterMs = isFirst ? now - code.created_at : null;
   const closed = isFirst ? await closeChallenge(tx, { id: challengeId, attempts, of }, now) : undefined;
   if (

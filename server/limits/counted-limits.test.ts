@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 
 import { HOUR_MS } from '#server/platform/time.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { insertCode } from '#server/codes/codes.ts';
+import { issueCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
 import { createCountedLimits, type CountedLimits } from '#server/limits/counted-limits.ts';
@@ -67,7 +67,7 @@ const SETTINGS = {
 };
 
 const storeCode = (db: Db, { email, at, livesMs }: { email: string; at: number; livesMs: number }) =>
-  insertCode(db, {
+  issueCode(db, {
     id: uuid(),
     submission_id: null,
     email,

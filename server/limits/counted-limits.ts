@@ -22,7 +22,7 @@ import {
   TRIES_FROM_NETWORK,
 } from '#server/settings/tries-and-rates.ts';
 
-export type LimitOutcome =
+type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 const ALLOWED: LimitOutcome = { type: 'allowed' };

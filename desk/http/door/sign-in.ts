@@ -14,7 +14,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
-import { endCodes, useCode } from '#server/codes/codes.ts';
+import { endCodes, acceptCode } from '#server/codes/codes.ts';
 import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
@@ -198,7 +198,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       }
       const { deskUser: email } = found;
       return db.transaction().execute(async (tx): Promise<EnterOutcome> => {
-        if (!(await maySignInByCode(tx, email)) || !(await useCode(tx, 'desk_sign_ins', found.id, now)))
+        if (!(await maySignInByCode(tx, email)) || !(await acceptCode(tx, 'desk_sign_ins', found.id, now)))
           return { type: 'wrong code' };
         await endCodes(tx, 'desk_sign_ins', { browser_id: found.browser_id }, now);
         await forgiveWrongAttempts(tx, service, email);

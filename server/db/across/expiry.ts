@@ -5,7 +5,6 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { deleteOverSessions } from '#server/db/tables/desk-sessions.ts';
-import { deleteOverSignIns } from '#server/codes/desk-sign-ins.ts';
 import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
 import { deleteVariantCounts } from '#server/db/tables/variant-counts.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
@@ -84,7 +83,13 @@ export function expirySteps(
     simpleStep('variant_counts', (tx, most) =>
       deleteVariantCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
     ),
-    simpleStep('desk_sign_ins', (tx, most) => deleteOverSignIns(tx, { most, now: windows })),
+    simpleStep('desk_sign_ins', (tx, most) =>
+      deleteByIds(
+        tx,
+        'desk_sign_ins',
+        sql`select id from desk_sign_ins where expires_at <= ${windows} limit ${most}`,
+      ),
+    ),
     simpleStep('desk_sessions', (tx, most) => deleteOverSessions(tx, { most, now: windows })),
     ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null
@@ -130,7 +135,7 @@ const simpleStep =
 
 async function deleteByIds(
   tx: Db,
-  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'desk_log',
+  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'desk_sign_ins' | 'desk_log',
   ids: RawBuilder<unknown>,
 ): Promise<number> {
   const { numDeletedRows } = await tx
