@@ -15,6 +15,7 @@ export type PlantedFault = {
 
 const ATTEMPTS = 'server/leads/attempts.test.ts';
 const LEADS = 'server/leads/leads.test.ts';
+const RACES = 'server/leads/races.test.ts';
 const CONSENT = 'server/leads/consent.test.ts';
 const MAIL_WORKER = 'server/mail/outbox/mail-worker.test.ts';
 const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
@@ -72,17 +73,17 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a code works once and until it expires',
     fault: 'keep a used code alive',
-    file: 'server/codes/codes.ts',
-    find: '  code.expires_at > now && code.used_at === null;',
-    replace: '  code.expires_at > now;',
+    file: 'server/leads/verify-code.ts',
+    find: '  codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);',
+    replace: '  codes.slice(0, ACCEPTED_CODES);',
     tests: [LEADS],
   },
   {
     promise: 'a code works once and until it expires',
     fault: 'ignore the expiry',
-    file: 'server/leads/verify-code.ts',
-    find: '  codes.filter((code) => isLive(code, now)).slice(0, ACCEPTED_CODES);',
-    replace: '  codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);',
+    file: 'server/codes/codes.ts',
+    find: "    .where('expires_at', '>', since)\n",
+    replace: "    .where('expires_at', '>', since - 864e5)\n",
     tests: [LEADS],
   },
   {
@@ -255,7 +256,7 @@ export async function laneBasedPlace(`,
     file: 'server/leads/article.ts',
     find: ': await findReader(database.db, leadId);',
     replace: ': { id: leadId, first_read_at: 1 };',
-    tests: [ERASURE, LEADS],
+    tests: [RACES, 'server/db/across/personal-data.test.ts'],
   },
   {
     promise: 'session and challenge cookies are HttpOnly and signed',

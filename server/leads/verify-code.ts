@@ -14,14 +14,7 @@ import {
   hasCodeOfItsOwn,
   type Challenge,
 } from '#server/codes/challenges.ts';
-import {
-  codesOfAddress,
-  codesOfChallenge,
-  endCodes,
-  isLive,
-  acceptCode,
-  type Code,
-} from '#server/codes/codes.ts';
+import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -163,7 +156,7 @@ async function countEntry(
       type: 'counted',
       by: 'challenge',
       challenge: own,
-      candidates: acceptedOf(codes, now),
+      candidates: acceptedOf(codes),
       ifWrong: WRONG_CODE,
     };
   }
@@ -175,9 +168,9 @@ async function countEntry(
     : countSharedAttempt(tx, email, { browserId, open }, now, limits);
 }
 
-/** The two newest live codes. */
-const acceptedOf = (codes: readonly Code[], now: number): readonly Code[] =>
-  codes.filter((code) => isLive(code, now)).slice(0, ACCEPTED_CODES);
+/** The two newest live codes. @param codes that have not expired, newest first */
+const acceptedOf = (codes: readonly Code[]): readonly Code[] =>
+  codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
 /** Only a new code helps, as soon as one may be sent. */
 async function withoutAttempts(tx: Db, { email }: Challenge, now: number, limits: Limits): Promise<Refused> {
@@ -200,7 +193,7 @@ async function countSharedAttempt(
   limits: Limits,
 ): Promise<Counted> {
   const codes = await codesOfAddress(tx, [email], { since: now }, now);
-  const live = acceptedOf(codes, now);
+  const live = acceptedOf(codes);
   const atLiveCodes = live.length > 0;
   const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
   // A code that this browser has entered already.
