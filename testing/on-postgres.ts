@@ -31,7 +31,7 @@ const MAIL_AND_EVENTS = [
   'server/consent/sealer',
   'server/figures/mail-platforms',
   'server/limits/breaker',
-  'server/limits/counted-limits',
+  'server/limits/limits',
   'server/mail-events/mail-events',
   'server/mail/letters/guide-mail',
   'server/mail/letters/new-lead-mail',

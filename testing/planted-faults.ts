@@ -41,9 +41,9 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'five wrong attempts end a challenge',
     fault: 'allow a sixth',
-    file: 'server/limits/counted-limits.ts',
-    find: 'triesPerChallenge: codeAttempts,',
-    replace: 'triesPerChallenge: codeAttempts + 1,',
+    file: 'server/limits/limits.ts',
+    find: 'attemptsPerChallenge: codeAttempts,',
+    replace: 'attemptsPerChallenge: codeAttempts + 1,',
     tests: [ATTEMPTS],
   },
   {
@@ -94,7 +94,7 @@ export const FAULTS: readonly PlantedFault[] = [
     replace: `
   const atLiveCodes = live.length > 0;
   if (live[0]?.submission_id)
-    await countAttemptAt(tx, 'submissions', { id: live[0].submission_id, most: limits.triesPerChallenge });
+    await countAttemptAt(tx, 'submissions', { id: live[0].submission_id, most: limits.attemptsPerChallenge });
 `,
     tests: [ATTEMPTS],
   },
@@ -213,7 +213,7 @@ export async function laneBasedPlace(`,
   {
     promise: 'limits are exact across processes',
     fault: 'count in memory',
-    file: 'server/limits/counted-limits.ts',
+    file: 'server/limits/limits.ts',
     find: `  const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
     const full = await countInWindowUpTo(db, key, { limit, windowMs }, now);
@@ -224,7 +224,7 @@ export async function laneBasedPlace(`,
     counts.set(key, (counts.get(key) ?? 0) + 1);
     const full = counts.get(key)! > limit ? { endsAt: now + windowMs } : null;
 `,
-    tests: ['server/limits/counted-limits.test.ts'],
+    tests: ['server/limits/limits.test.ts'],
   },
   {
     promise: 'X-Forwarded-For counts only from trusted proxies',

@@ -79,7 +79,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/codes/digits.ts': ['one-time code', 'desk code', '… …'],
   // Names of rows that count.
   'server/limits/breaker.ts': ['breaker is open'],
-  'server/limits/counted-limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
+  'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/leads/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
   // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for the operator at the desk.
   'server/mail-events/postmark.ts': ['Basic …'],

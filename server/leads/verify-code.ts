@@ -108,11 +108,11 @@ export async function verifyCode(
       await lockAddress(tx, engine, email);
       const outcome = await enter(tx, code, counted, visitor, now, parts);
       if (outcome.type === 'verified' && counted.by === 'address')
-        await parts.limits.forgiveTry(tx, email, counted.mayCompare, now);
+        await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
       return outcome;
     });
 
-  if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.triesPerChallenge)
+  if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
     await db.transaction().execute(async (tx) => {
       await lockAddress(tx, engine, email);
       // No screen asks for a code that cannot be entered.
@@ -148,7 +148,7 @@ async function countEntry(
 ): Promise<Counted | Refused> {
   const entries = await limits.verifyFromNetwork(tx, clientAddress, now);
   if (entries.type === 'exceeded') return { ...entries, type: 'refused', error: 'too-many-requests' };
-  const most = limits.triesPerChallenge;
+  const most = limits.attemptsPerChallenge;
   const own = browserId === null ? undefined : await countAttempt(tx, { browserId, email, most, now });
   if (own !== undefined) {
     const codes = await codesOfChallenge(tx, own.id, now, now);
@@ -195,7 +195,7 @@ async function countSharedAttempt(
   const codes = await codesOfAddress(tx, [email], { since: now }, now);
   const live = acceptedOf(codes);
   const atLiveCodes = live.length > 0;
-  const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
+  const { mayCompare, ifWrong } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);
   // A code that this browser has entered already.
   const verified =
     browserId === null || open !== undefined
@@ -203,7 +203,7 @@ async function countSharedAttempt(
       : await findChallenge(tx, 'verified', { browserId, email, now });
   const mayEnterAgain =
     verified !== undefined &&
-    (await countAttemptAt(tx, 'submissions', { id: verified.id, most: limits.triesPerChallenge }));
+    (await countAttemptAt(tx, 'submissions', { id: verified.id, most: limits.attemptsPerChallenge }));
   const entered = mayEnterAgain ? codeEnteredFor(codes, verified) : undefined;
   return {
     type: 'counted',

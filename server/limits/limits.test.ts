@@ -8,7 +8,7 @@ import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { issueCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
-import { createCountedLimits, type CountedLimits } from '#server/limits/counted-limits.ts';
+import { createCountedLimits, type CountedLimits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -100,10 +100,10 @@ for (const engine of ENGINES) {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
       for (let count = 0; count < 5; count += 1)
-        await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, NOON);
+        await old.countSharedAttempt(db, 'ada@example.com', { atLiveCodes: true }, NOON);
       const rows = await db.selectFrom('limit_windows').select('key').execute();
       assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
-      const outcome = await limitsWith({}, changed).tryWithoutChallenge(
+      const outcome = await limitsWith({}, changed).countSharedAttempt(
         db,
         'ada@example.com',
         { atLiveCodes: true },
@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
       const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
       const tryAt = (hours: number, atLiveCodes = true) =>
-        limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
+        limits.countSharedAttempt(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
       const comparedAt = async (hours: number) => {
         let compared = 0;
         while ((await tryAt(hours)).mayCompare) compared += 1;
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         for (let i = 0; i < 40; i += 1) {
           // Five minutes later the first of them still count.
           const at = now + (i < 20 ? 0 : 5 * 60_000);
-          tries.push(await limits.tryWithoutChallenge(db, email, { atLiveCodes: atLiveCodes(i) }, at));
+          tries.push(await limits.countSharedAttempt(db, email, { atLiveCodes: atLiveCodes(i) }, at));
         }
         return {
           compared: tries.filter(({ mayCompare }) => mayCompare).length,
