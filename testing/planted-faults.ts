@@ -73,9 +73,9 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a code works once and until it expires',
     fault: 'keep a used code alive',
-    file: 'server/leads/verify-code.ts',
-    find: '  codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);',
-    replace: '  codes.slice(0, ACCEPTED_CODES);',
+    file: 'server/codes/codes.ts',
+    find: '    .set({ used_at: now })\n',
+    replace: '    .set({ used_at: null })\n',
     tests: [LEADS],
   },
   {
