@@ -4,7 +4,7 @@ import type { Page } from '@playwright/test';
 
 import { consentVersion, readConsent } from '#server/campaign/campaign.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { keepConsentWording } from '#server/db/tables/submissions.ts';
+import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import type { Site } from '#testing/start-site.ts';

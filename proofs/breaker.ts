@@ -80,19 +80,13 @@ async function writePast(
   page: Page,
   newPerson: (usual: boolean) => Person,
 ): Promise<void> {
-  const challengeId = uuid();
-  const owner = { browser_id: 'past', email: 'past@example.com', created_at: 0, expires_at: 0 };
-  await db
-    .insertInto('challenges')
-    .values({ id: challengeId, ...owner })
-    .execute();
   const write = async (count: number, from: number, to: number) => {
     const codes = Array.from({ length: count }, (_, index) => {
       const at = Math.floor(from + ((to - from) * index) / count);
       const person = newPerson(true);
       return {
         id: uuid({ msecs: at }),
-        challenge_id: challengeId,
+        submission_id: null,
         email: person.email,
         client_address: person.address,
         secret_id: 'past',

@@ -5,9 +5,9 @@
 // No guess is right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
 // Usage: guessing.ts [hours] [--dry]
-import { acceptedCodes } from '#server/db/tables/codes.ts';
+import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
 import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
-import { findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
+import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { API } from '#shared/api.ts';
@@ -74,12 +74,15 @@ function createAttacker(server: ServerUnderTest) {
   const atStake = async (browser: Visitor): Promise<{ codes: number; own: boolean }> => {
     const cookie = unsign(secrets, browser.cookies.get('challenge') ?? '');
     const browserId = cookie?.replace(/^challenge:/, '') ?? null;
+    const now = server.now();
     const challenge =
-      browserId === null
-        ? undefined
-        : await findOpenChallengeFor(db, { browserId, email: VICTIM, now: server.now() });
-    const codes = await acceptedCodes(db, { challenge, email: VICTIM, most: ACCEPTED_CODES }, server.now());
-    return { codes: codes.length, own: hasCodeOfItsOwn(challenge) };
+      browserId === null ? undefined : await findChallenge(db, 'open', { browserId, email: VICTIM, now });
+    const own = hasCodeOfItsOwn(challenge);
+    const codes = own
+      ? await codesOfChallenge(db, challenge.id, now, now)
+      : await codesOfAddress(db, [VICTIM], { since: now }, now);
+    const live = codes.filter((code) => isLive(code, now));
+    return { codes: Math.min(live.length, ACCEPTED_CODES), own };
   };
 
   /** How many tries were ever compared on the shared budget: an answer of 429 does not tell. */

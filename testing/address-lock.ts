@@ -1,7 +1,7 @@
-// On PostgreSQL: what happens to one address at the same time, in the order that a test chooses.
+// Races for one e-mail address, in an order that a test chooses.
 import { sql } from 'kysely';
 
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 
@@ -35,3 +35,17 @@ export async function inTurnBehindLock<First, Second>(
   });
   return Promise.all([begun.first, begun.second]);
 }
+
+/** The same on either engine. SQLite has one writer at a time: the steps begin together, and wait for each other there. */
+export const inTurn = <First, Second>(
+  database: OpenDatabase,
+  email: string,
+  steps: readonly [() => Promise<First>, () => Promise<Second>],
+): Promise<[First, Second]> =>
+  database.engine === 'postgres'
+    ? inTurnBehindLock(database, email, steps)
+    : Promise.all([
+        database.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
+        steps[0](),
+        steps[1](),
+      ]).then(([, first, second]) => [first, second]);

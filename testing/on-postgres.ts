@@ -15,14 +15,15 @@ const DATABASE = [
 ];
 
 const VISITORS = [
-  'server/visitors/article/article',
-  'server/visitors/funnel/funnel',
-  'server/visitors/leads/consent',
-  'server/visitors/leads/leads',
-  'server/visitors/leads/own-answers',
-  'server/visitors/leads/tries',
-  'server/visitors/leads/variants',
-  'server/visitors/unsubscribe/unsubscribe',
+  'server/leads/article',
+  'server/funnel/funnel',
+  'server/leads/consent',
+  'server/leads/leads',
+  'server/leads/own-answers',
+  'server/leads/races',
+  'server/leads/attempts',
+  'server/leads/variants',
+  'server/leads/unsubscribe',
 ];
 
 const MAIL_AND_EVENTS = [
@@ -30,7 +31,7 @@ const MAIL_AND_EVENTS = [
   'server/consent/sealer',
   'server/figures/mail-platforms',
   'server/limits/breaker',
-  'server/limits/counted-limits',
+  'server/limits/limits',
   'server/mail-events/mail-events',
   'server/mail/letters/guide-mail',
   'server/mail/letters/new-lead-mail',

@@ -13,9 +13,10 @@ export type PlantedFault = {
   readonly tests: readonly string[];
 };
 
-const ATTEMPTS = 'server/visitors/leads/tries.test.ts';
-const LEADS = 'server/visitors/leads/leads.test.ts';
-const CONSENT = 'server/visitors/leads/consent.test.ts';
+const ATTEMPTS = 'server/leads/attempts.test.ts';
+const LEADS = 'server/leads/leads.test.ts';
+const RACES = 'server/leads/races.test.ts';
+const CONSENT = 'server/leads/consent.test.ts';
 const MAIL_WORKER = 'server/mail/outbox/mail-worker.test.ts';
 const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
 const FORGERIES = 'server/consent/forgeries.test.ts';
@@ -26,34 +27,31 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'an attempt is counted and committed before the code is compared',
     fault: 'compare first',
-    file: 'server/visitors/leads/verify-code.ts',
-    find: '  // One transaction for all that is counted; nothing is compared before it is committed.\n',
+    file: 'server/leads/verify-code.ts',
+    find: '  const counted = await db.transaction()',
     replace: `
-  const early = browserId === null ? undefined : await findOpenChallengeFor(db, { browserId, email, now });
-  const live = early && (await acceptedCodes(db, { challenge: early, email, most: ACCEPTED_CODES }, now));
-  const right = live && compare(context, live, typedCode);
+  const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
+  const live = early && acceptedOf(await codesOfChallenge(db, early.id, now, now), now);
+  const right = live && findCode(parts.secrets, live.map((one) => ({ ...one, secretId: one.secret_id })), digits, ACCEPTED_CODES);
   if (early && right)
-    return db
-      .transaction()
-      .execute((tx) => openLead(tx, context, { challenge: early, own: false, code: right, entry }));
-`,
+    return db.transaction().execute((tx) => enter(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
+  const counted = await db.transaction()`,
     tests: [ATTEMPTS],
   },
   {
     promise: 'five wrong attempts end a challenge',
     fault: 'allow a sixth',
-    file: 'server/limits/counted-limits.ts',
-    find: 'triesPerChallenge: codeAttempts,',
-    replace: 'triesPerChallenge: codeAttempts + 1,',
+    file: 'server/limits/limits.ts',
+    find: 'attemptsPerChallenge: codeAttempts,',
+    replace: 'attemptsPerChallenge: codeAttempts + 1,',
     tests: [ATTEMPTS],
   },
   {
     promise: 'a resend does not reset the attempts',
     fault: 'reset them when another code is mailed',
-    file: 'server/db/tables/challenges.ts',
-    find: ".set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt }))",
-    replace:
-      ".set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt, wrong_tries: 0 }))",
+    file: 'server/codes/challenges.ts',
+    find: "await tx.updateTable('submissions').set(sent)",
+    replace: "await tx.updateTable('submissions').set({ ...sent, wrong_attempts: 0 })",
     tests: [ATTEMPTS],
   },
   {
@@ -75,77 +73,76 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a code works once and until it expires',
     fault: 'keep a used code alive',
-    file: 'server/db/tables/codes.ts',
-    find: "codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);",
-    replace: "codesByTime(db).where('expires_at', '>', now);",
+    file: 'server/codes/codes.ts',
+    find: '    .set({ used_at: now })\n',
+    replace: '    .set({ used_at: null })\n',
     tests: [LEADS],
   },
   {
     promise: 'a code works once and until it expires',
     fault: 'ignore the expiry',
-    file: 'server/db/tables/codes.ts',
-    find: "codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);",
-    replace: "codesByTime(db).where('expires_at', '>', now - 864e5).where('used_at', 'is', null);",
+    file: 'server/codes/codes.ts',
+    find: "    .where('expires_at', '>', since)\n",
+    replace: "    .where('expires_at', '>', since - 864e5)\n",
     tests: [LEADS],
   },
   {
     promise: "a stranger cannot use up the owner's attempts",
     fault: "count a cookieless attempt on the owner's challenge",
-    file: 'server/visitors/leads/verify-code.ts',
+    file: 'server/leads/verify-code.ts',
     find: '  const atLiveCodes = live.length > 0;\n',
     replace: `
   const atLiveCodes = live.length > 0;
-  if (live[0]) await burnTry(tx, live[0].challenge_id, limits.triesPerChallenge);
+  if (live[0]?.submission_id)
+    await countAttemptAt(tx, 'submissions', { id: live[0].submission_id, most: limits.attemptsPerChallenge });
 `,
     tests: [ATTEMPTS],
   },
   {
     promise: 'asking again within the quiet time sends nothing',
     fault: 'send on every request',
-    file: 'server/visitors/leads/request-code.ts',
-    find: '  if (!isRecent(mailedAt, limits.resendQuietMs, now)) return undefined;\n',
-    replace: '  if (mailedAt >= 0) return undefined;\n',
+    file: 'server/leads/ask-for-code.ts',
+    find: '    isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&\n',
+    replace: '    isRecent(mailingTime(newestMail, newest, now), 0, now) &&\n',
     tests: [LEADS],
   },
   {
     promise: 'known and unknown addresses get the same response',
     fault: 'skip the mail for a known lead',
-    file: 'server/visitors/leads/request-code.ts',
-    find: '  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);\n',
+    file: 'server/leads/ask-for-code.ts',
+    find: '  const lateBySeconds = await post.lateBySeconds(tx, now);\n',
     replace: `
   const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   if (known) {
-    const challengeId = await openChallenge(tx, ask, { codesSent: 0, expiresAt: now });
-    return requested(context, challengeId, { id: randomUUIDv7(), secretId: context.secrets[0].id }, 60);
+    const stored = { codesMailed: 0, expiresAt: now } as const;
+    const invented = { id: randomUUIDv7(), secret_id: secrets[0].id } as Code;
+    return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
-  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
+  const lateBySeconds = await post.lateBySeconds(tx, now);
 `,
     tests: [LEADS],
   },
   {
     promise: 'nothing about a lead changes before verification',
     fault: 'update the lead when the form arrives',
-    file: 'server/visitors/leads/request-code.ts',
-    find: '  const { lead, visitor } = ask;\n  await insertSubmission',
+    file: 'server/leads/ask-for-code.ts',
+    find: '  if (challenge === undefined) {\n    const id = randomUUIDv7();\n',
     replace: `
-  const { lead, visitor } = ask;
-  await tx.updateTable('leads').set({ name: lead.name }).where('email', '=', ask.email).execute();
-  await insertSubmission`,
+  await tx.updateTable('leads').set({ name: form.name }).where('email', '=', form.email).execute();
+  if (challenge === undefined) {
+    const id = randomUUIDv7();
+`,
     tests: [LEADS],
   },
   {
     promise: 'submission, code and outgoing mail are stored in one transaction',
     fault: 'queue the mail after the commit',
-    file: 'server/visitors/leads/request-code.ts',
-    find: '  const mail = await queueCodeMail(tx, { id, code, recipient, place, lease, now });\n',
+    file: 'server/leads/ask-for-code.ts',
+    find: '  await post.add(tx, code, now);\n',
     replace: `
   setImmediate(() => {
-    void queueCodeMail(context.database.db, { id, code, recipient, place, lease: undefined, now }).then(
-      context.mail.wake,
-      () => {},
-    );
+    void post.add(database.db, code, now).then(mail.wake, () => {});
   });
-  const mail = undefined;
 `,
     tests: [LEADS],
   },
@@ -216,7 +213,7 @@ export async function laneBasedPlace(`,
   {
     promise: 'limits are exact across processes',
     fault: 'count in memory',
-    file: 'server/limits/counted-limits.ts',
+    file: 'server/limits/limits.ts',
     find: `  const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
     const full = await countInWindowUpTo(db, key, { limit, windowMs }, now);
@@ -227,7 +224,7 @@ export async function laneBasedPlace(`,
     counts.set(key, (counts.get(key) ?? 0) + 1);
     const full = counts.get(key)! > limit ? { endsAt: now + windowMs } : null;
 `,
-    tests: ['server/limits/counted-limits.test.ts'],
+    tests: ['server/limits/limits.test.ts'],
   },
   {
     promise: 'X-Forwarded-For counts only from trusted proxies',
@@ -248,7 +245,7 @@ export async function laneBasedPlace(`,
   {
     promise: 'the article needs a session',
     fault: 'skip the session check',
-    file: 'server/visitors/article/routes.ts',
+    file: 'server/leads/article.ts',
     find: "    if (reader === undefined) return sendError(reply, 'no-session');\n",
     replace: '    if (reader === undefined) return sendWhole(request, reply, resource);\n',
     tests: [LEADS],
@@ -256,10 +253,10 @@ export async function laneBasedPlace(`,
   {
     promise: 'erased or unknown leads have no session',
     fault: 'believe the cookie of an erased lead',
-    file: 'server/visitors/article/routes.ts',
+    file: 'server/leads/article.ts',
     find: ': await findReader(database.db, leadId);',
     replace: ': { id: leadId, first_read_at: 1 };',
-    tests: ['server/db/across/personal-data.test.ts'],
+    tests: [RACES, 'server/db/across/personal-data.test.ts'],
   },
   {
     promise: 'session and challenge cookies are HttpOnly and signed',
@@ -280,9 +277,9 @@ export async function laneBasedPlace(`,
   {
     promise: 'consent receipt: exact wording, version, times, IP addresses',
     fault: 'store the current wording instead of the one shown',
-    file: 'server/visitors/leads/routes.ts',
-    find: 'consentVersion: wording.version,',
-    replace: 'consentVersion: campaign.consent.version,',
+    file: 'server/leads/routes.ts',
+    find: '      consentVersion,\n',
+    replace: '      consentVersion: campaign.consent.version,\n',
     tests: [CONSENT],
   },
   {
@@ -297,7 +294,7 @@ export async function laneBasedPlace(`,
     promise: 'consent receipt: exact wording, version, times, IP addresses',
     fault: 'note the time of the verification for that of the form',
     file: 'server/db/tables/leads.ts',
-    find: '    given_at: submission.created_at,\n',
+    find: '    given_at: submission.given_at,\n',
     replace: '    given_at: now,\n',
     tests: [CONSENT, LEADS],
   },
@@ -355,7 +352,7 @@ export async function laneBasedPlace(`,
     file: 'server/consent/withdraw.ts',
     find: "  await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now });\n",
     replace: '',
-    tests: ['server/visitors/unsubscribe/unsubscribe.test.ts'],
+    tests: ['server/leads/unsubscribe.test.ts'],
   },
   {
     promise: 'forged unsubscribe links do nothing',
@@ -363,7 +360,7 @@ export async function laneBasedPlace(`,
     file: 'server/secrets/mail-links.ts',
     find: 'unsign(secrets, purpose + token)?.slice(purpose.length) ?? null',
     replace: "token.split('.')[0] ?? null",
-    tests: ['server/visitors/unsubscribe/unsubscribe.test.ts'],
+    tests: ['server/leads/unsubscribe.test.ts'],
   },
   {
     promise: 'a suppressed address gets no mail but a code it asked for',
@@ -512,10 +509,10 @@ export async function laneBasedPlace(`,
   {
     promise: 'no personal data, code or secret in logs',
     fault: 'log the body of a form',
-    file: 'server/visitors/leads/routes.ts',
-    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const verdict',
+    file: 'server/leads/routes.ts',
+    find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email }',
     replace:
-      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const verdict",
+      "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email }",
     tests: ['server/run/security.test.ts', LEADS],
   },
   {

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';

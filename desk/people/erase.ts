@@ -109,7 +109,6 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   imported_leads: ['imported person', 'imported people'],
   submissions: ['form', 'forms'],
   codes: ['code', 'codes'],
-  challenges: ['request for codes', 'requests for codes'],
   outbox: ['mail', 'mails'],
   consent_receipts: ['consent', 'consents'],
   consent_chain: ['proof of consent', 'proofs of consent'],

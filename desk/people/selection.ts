@@ -7,7 +7,7 @@ import { campaignOf, readAttribution, sourceOf } from '#server/attribution/sourc
 import type { LeadRecord } from '#server/db/people/person.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
-import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
+import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-answers.ts';

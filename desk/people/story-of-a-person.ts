@@ -21,7 +21,7 @@ const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 export function storyOf(data: PersonalData): readonly StoryEntry[] {
   const happenings: Happening[] = [
     ...data.submissions.map((form) => ({
-      ms: form.created_at,
+      ms: form.given_at,
       kind: 'form' as const,
       what: 'asked for a code',
       details: {
@@ -48,13 +48,13 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
         reference: mail.id,
       },
     })),
-    ...data.challenges
-      .filter((challenge) => challenge.wrong_tries > 0)
-      .map((challenge) => ({
-        ms: challenge.verified_at ?? challenge.expires_at,
+    ...data.submissions
+      .filter((form) => form.wrong_attempts > 0)
+      .map((form) => ({
+        ms: form.verified_at ?? form.expires_at,
         kind: 'code' as const,
         what: 'had entered wrong codes',
-        details: { 'how often': challenge.wrong_tries },
+        details: { 'how often': form.wrong_attempts },
       })),
     ...data.codes.flatMap((code) =>
       code.used_at === null ? [] : [{ ms: code.used_at, kind: 'code' as const, what: 'entered the code' }],

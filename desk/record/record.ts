@@ -6,7 +6,7 @@ import { v7 as uuid } from 'uuid';
 import type { Deed, LogEntry } from '#desk/calls/door.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/people/one-person.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import {
   addToDeskLog,
   insertIntoDeskLog,

@@ -40,7 +40,7 @@ export async function bytesOf(url: string, path: string): Promise<number> {
 
 function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
   const { hostname, port } = new URL(url);
-  // A browser's name: who has none is not counted (server/visitors/funnel/counter.ts), and what is measured is what visitors cost.
+  // A browser's name: who has none is not counted (server/funnel/counter.ts), and what is measured is what visitors cost.
   const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
   return new Promise((resolve, reject) => {
     let begun = 0;

@@ -68,19 +68,14 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
         );
 
   await fill(
-    'challenges',
-    'id, browser_id, email, codes_sent, wrong_tries, created_at, expires_at, verified_at',
-    sql`${id('h')}, ${id('b')}, ${email}, 1, 0, ${at}, ${at} + 600000, ${at} + 30000`,
-  );
-  await fill(
     'submissions',
-    'id, challenge_id, name, company, email_typed, email, consent_version, client_address, attribution, flags, created_at',
-    sql`${id('s')}, ${id('h')}, 'Ada Lovelace', 'Analytical Engines', ${email}, ${email}, ${consent.version}, '10.0.0.1', '{}', '', ${at}`,
+    'id, browser_id, name, company, email_typed, email, consent_version, client_address, attribution, flags, created_at, given_at, asked_at, codes_sent, expires_at, verified_at',
+    sql`${id('s')}, ${id('b')}, 'Ada Lovelace', 'Analytical Engines', ${email}, ${email}, ${consent.version}, '10.0.0.1', '{}', '', ${at}, ${at}, ${at}, 1, ${at} + 600000, ${at} + 30000`,
   );
   await fill(
     'codes',
-    'id, challenge_id, email, client_address, secret_id, created_at, expires_at, used_at',
-    sql`${id('c')}, ${id('h')}, ${email}, '10.0.0.1', 'past', ${at}, ${at} + 600000, ${at} + 30000`,
+    'id, submission_id, email, client_address, secret_id, created_at, expires_at, used_at',
+    sql`${id('c')}, ${id('s')}, ${email}, '10.0.0.1', 'past', ${at}, ${at} + 600000, ${at} + 30000`,
   );
   await fill(
     'outbox',

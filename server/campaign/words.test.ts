@@ -76,16 +76,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Attributes of a picture.
   'server/campaign/render-article.ts': ['… width="…" height="…" loading="lazy"'],
   // The names of keys, and what one of them signs.
-  'server/secrets/one-time-code.ts': ['one-time code', 'desk code', '… …'],
   // Names of rows that count.
   'server/limits/breaker.ts': ['breaker is open'],
-  'server/limits/counted-limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
-  'server/visitors/leads/proof-of-work.ts': [
-    'proof of work',
-    'challenge …',
-    'solution …',
-    'proof of work: …',
-  ],
+  'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
+  'server/leads/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
   // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for the operator at the desk.
   'server/mail-events/postmark.ts': ['Basic …'],
   'server/mail-events/sendgrid.ts': ['Invalid Address'],
@@ -150,7 +144,7 @@ describe('the words of the server', () => {
     const files = globSync(['server/**/*.ts', 'shared/errors.ts'], { cwd: PROJECT_FOLDER })
       .map((file) => file.replaceAll(path.sep, '/'))
       // They speak SQL, and to the operator.
-      .filter((file) => !file.endsWith('.test.ts') && !/^server\/(?:db|consent)\//.test(file))
+      .filter((file) => !file.endsWith('.test.ts') && !/^server\/(?:db|codes|consent)\//.test(file))
       .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
     const names = new Set(files.flatMap((file) => file.names));
     const found = files.flatMap(({ file, prose }) =>

@@ -54,7 +54,8 @@ const NO_HEAD = 'delete from consent_chain_head';
 const NO_EVE = `delete from consent_receipts where id = ${idOf('eve')}`;
 const FAY_AGAIN = copyReceipt(`${rowAt(5)}, lead_id, 'nothing'`);
 const FAYS_CONTENT = entry(5, "content = '{}', salt = '0'");
-const FORM = 'challenge_id, name, company, email_typed, client_address, attribution, flags, created_at';
+const FORM =
+  'browser_id, name, company, email_typed, client_address, attribution, flags, created_at, given_at, asked_at, codes_sent, expires_at, verified_at';
 const swap = (columns: string) => [
   `create temporary table swapped as select position, ${columns} from consent_chain where position <= 2`,
   ...(columns.includes('row_id') ? [entry(1, "row_id = 'x'")] : []),

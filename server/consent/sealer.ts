@@ -176,7 +176,7 @@ async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<Rea
     join submissions s on s.id = r.submission_id
     join outbox m on m.code_id = (
       select c.id from codes c where c.email = l.email and c.used_at = r.verified_at
-      order by c.challenge_id <> s.challenge_id, c.id limit 1
+      order by c.submission_id <> s.id, c.id limit 1
     )
     where r.id in (${sql.join(ids)})
   `.execute(tx);

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/schema.ts';

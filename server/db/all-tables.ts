@@ -34,29 +34,12 @@ export const TABLES = {
     key: ['id'],
     columns: { id: 'not', first_used_at: 'not' },
   },
-  challenges: {
-    key: ['id'],
-    // The same e-mail address as its submissions; they have an index.
-    isAbout: (email) => sql<boolean>`id in (
-      select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email}
-    )`,
-    columns: {
-      id: 'key',
-      browser_id: 'personal',
-      email: 'personal',
-      codes_sent: 'not',
-      wrong_tries: 'not',
-      created_at: 'not',
-      expires_at: 'not',
-      verified_at: 'not',
-    },
-  },
   submissions: {
     key: ['id'],
     isAbout: hasEmail,
     columns: {
       id: 'key',
-      challenge_id: 'key',
+      browser_id: 'personal',
       name: 'personal',
       company: 'personal',
       answers: 'personal',
@@ -70,6 +53,12 @@ export const TABLES = {
       // A page, which half of all visitors were given.
       variant: 'not',
       created_at: 'not',
+      given_at: 'not',
+      asked_at: 'not',
+      codes_sent: 'not',
+      wrong_attempts: 'not',
+      expires_at: 'not',
+      verified_at: 'not',
     },
   },
   codes: {
@@ -77,7 +66,7 @@ export const TABLES = {
     isAbout: hasEmail,
     columns: {
       id: 'key',
-      challenge_id: 'key',
+      submission_id: 'key',
       email: 'personal',
       client_address: 'personal',
       secret_id: 'not',
@@ -313,7 +302,7 @@ export const TABLES = {
       address_key: 'personal',
       email: 'personal',
       secret_id: 'not',
-      wrong_tries: 'not',
+      wrong_attempts: 'not',
       created_at: 'not',
       expires_at: 'not',
       mailed_at: 'not',

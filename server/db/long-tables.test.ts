@@ -8,7 +8,8 @@ import { expirySteps, newExpiryProgress, takeStep } from '#server/db/across/expi
 import { countLeads, leadGroups } from '#server/db/across/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { leadPages } from '#server/db/people/pages.ts';
-import { findOpenChallenge, findVerifiedChallenge } from '#server/db/tables/challenges.ts';
+import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
+import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import { leaseDueEvents, listEvents } from '#server/db/tables/webhook-events.ts';
 import { freshDatabase } from '#testing/databases.ts';
@@ -75,15 +76,27 @@ const STORIES: readonly {
   },
   {
     what: 'a browser asks which of its thousand challenges is open',
-    work: ({ db }) => findOpenChallenge(db, { browserId: 'b', now }),
+    work: ({ db }) => findChallenge(db, 'open', { browserId: 'b', now }),
     never: /SCAN/,
-    once: /challenges_of_browser \(browser_id=\? AND expires_at>\?\)/,
+    once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
   },
   {
     what: 'a browser asks which of them was verified',
-    work: ({ db }) => findVerifiedChallenge(db, { browserId: 'b', email: 'e', now }),
+    work: ({ db }) => findChallenge(db, 'verified', { browserId: 'b', email: 'e', now }),
     never: /SCAN/,
-    once: /challenges_of_browser \(browser_id=\? AND expires_at>\?\)/,
+    once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
+  },
+  {
+    what: 'a browser enters a code',
+    work: ({ db }) => countAttempt(db, { browserId: 'b', email: 'e', most: 5, now }),
+    never: /SCAN/,
+    once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
+  },
+  {
+    what: 'the codes of an e-mail address are counted, with those from before its erasure',
+    work: ({ db }) => codesOfAddress(db, ['e', 'pseudonym'], { since: now }, now),
+    never: /SCAN/,
+    once: /codes_by_email \(email=\?\)/,
   },
   {
     what: 'housekeeping goes through suppressions, most of which stay',

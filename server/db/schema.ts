@@ -22,34 +22,32 @@ type ConsentWordings = {
   first_used_at: Fixed<number>;
 };
 
-/** What a visitor typed into the form. Not yet a lead: anyone can type any address. */
-type Submissions = FixedAnswers & {
+/**
+ * A challenge: one browser's claim to one e-mail address, with what was typed into the form last. Not yet a lead: anyone can type any
+ * e-mail address. Verified, it never changes.
+ */
+type Submissions = LeadAnswers & {
   id: Fixed<string>;
-  challenge_id: Fixed<string>;
-  email_typed: Fixed<string>;
+  browser_id: Fixed<string>;
   email: Fixed<string>;
-  consent_version: Fixed<string>;
-  client_address: Fixed<string>;
-  user_agent: Fixed<string | null>;
-  /** JSON: campaign parameters of the page's address. */
+  email_typed: string;
+  consent_version: string;
+  client_address: string;
+  user_agent: string | null;
+  /** JSON: campaign parameters of the page's URL. */
   attribution: Fixed<string>;
-  /** What is noteworthy about the address: any of `free-mail`, `disposable`, separated by spaces. */
+  /** What is noteworthy about the e-mail address: any of `free-mail`, `disposable`, separated by spaces. */
   flags: Fixed<string>;
-  /** Which of several pages had the form; null where there was one, or it was not said. */
+  /** Which of several pages had the form; null if there was one, or none was named. */
   variant: Fixed<string | null>;
   created_at: Fixed<number>;
-};
-
-/** One browser's claim to one address, and the wrong tries it has used up. */
-type Challenges = {
-  id: Fixed<string>;
-  browser_id: Erasable<string>;
-  /** Its pseudonym, once it was erased. */
-  email: Erasable<string>;
-  /** How many codes were mailed for this challenge. 0: it shares the code of another challenge. */
-  codes_sent: Generated<number>;
-  wrong_tries: Generated<number>;
-  created_at: Fixed<number>;
+  /** When this was typed, and consent given: sending the same form again changes nothing. */
+  given_at: number;
+  /** When the form was sent last. */
+  asked_at: number;
+  /** How many codes were mailed for it. 0: it shares the code of another challenge. */
+  codes_sent: number;
+  wrong_attempts: Generated<number>;
   /** When its newest code expires, and the challenge with it. */
   expires_at: number;
   verified_at: Generated<number | null>;
@@ -58,7 +56,8 @@ type Challenges = {
 /** A code that was mailed. Its digits are derived from id and secret, and are stored nowhere. */
 type Codes = {
   id: Fixed<string>;
-  challenge_id: Fixed<string>;
+  /** The challenge it was mailed for; null once that was erased. */
+  submission_id: Erasable<string | null>;
   /** Its pseudonym, once it was erased. */
   email: Erasable<string>;
   client_address: Erasable<string>;
@@ -323,7 +322,7 @@ type DeskSignIns = {
   /** Null for an address that is not in DESK_PEOPLE: no code is mailed to it, and none lets it in. */
   email: Fixed<string | null>;
   secret_id: Fixed<string>;
-  wrong_tries: Generated<number>;
+  wrong_attempts: Generated<number>;
   created_at: Fixed<number>;
   expires_at: number;
   /** When its mail was queued; null: not yet, or never. */
@@ -377,7 +376,6 @@ type DeskLog = {
 export type Schema = {
   consent_wordings: ConsentWordings;
   submissions: Submissions;
-  challenges: Challenges;
   codes: Codes;
   outbox: Outbox;
   leads: Leads;

@@ -1,5 +1,5 @@
 // The server's HTTP without any feature: what every request meets before its route and after it. The one file through which
-// run/ opens it; routes are added by visitors/ and mail-events/.
+// run/ opens it; routes are added by leads/ and mail-events/.
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';

@@ -3,12 +3,19 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 
 /** The network address of the visitor a request comes from; null when the connection was gone before we could look. */
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
+
+/** Ends a request whose connection is gone: no response can reach it, and it has no IP address to store. */
+export function dropRequest(reply: FastifyReply): FastifyReply {
+  void reply.hijack();
+  reply.raw.destroy();
+  return reply;
+}
 
 /**
  * Whether the machine at an address is a proxy whose X-Forwarded-For is believed.

@@ -55,15 +55,9 @@ type PastCode = { readonly email: string; readonly network: string; readonly ent
 /** Writes codes that were made at a time. */
 async function insertPast(server: ServerUnderTest, at: number, past: readonly PastCode[]) {
   const { db } = server.database;
-  const challengeId = uuid();
-  const row = { browser_id: 'past', email: 'past@example.com', created_at: at, expires_at: at };
-  await db
-    .insertInto('challenges')
-    .values({ id: challengeId, ...row })
-    .execute();
   const codes = past.map(({ email, network, entered }) => ({
     id: uuid({ msecs: at }),
-    challenge_id: challengeId,
+    submission_id: null,
     email,
     client_address: network,
     secret_id: 'none',

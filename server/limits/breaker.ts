@@ -1,17 +1,18 @@
 // The list-bomb breaker. An attacker who makes us mail codes to thousands of strangers harms them and our standing with mail
-// servers, and each single request looks like a visitor's. The whole gives the attack away: too many codes
-// (below), or too few that are entered (too-few-entered.ts). Then the breaker opens for everyone, and for a while
-// each code costs a proof of work. A single network that asks for strangers pays alone (networks-that-must-pay.ts).
-// What it stops: docs/decisions/0009 and `npm run prove:breaker`.
+// servers, and each single request looks like a visitor's. The whole gives the attack away: too many codes, or too few that are
+// entered. Then the breaker opens for everyone, and for a while each code costs a proof of work. A single network that asks for
+// strangers pays alone. What it stops: docs/decisions/0009 and `npm run prove:breaker`.
+import { getDomain } from 'tldts';
+
+import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { codeStatistics, newestCodes } from '#server/db/tables/codes.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
-import { createPayingNetworks } from '#server/limits/networks-that-must-pay.ts';
-import { createTooFewEntered } from '#server/limits/too-few-entered.ts';
-import { siteOf, type MailedCode, countBy, type NetworkOfCode } from '#server/limits/unanswered-codes.ts';
-import { MINUTE_MS } from '#server/platform/time.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { BREAKER } from '#server/settings/tries-and-rates.ts';
+import { BREAKER, FREE_STRANGERS_OF_NETWORK, WEIGHTS } from '#server/settings/tries-and-rates.ts';
 
 const OPEN_KEY = 'breaker is open';
 
@@ -97,4 +98,251 @@ async function areTooManyAMinute(
   const counts = countBy(codes, networkOfCode);
   const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
   return spread >= codes.length / 2;
+}
+
+// Which networks pay for a code with a proof of work while no other network has to: those that had too many strangers mailed
+// within the hour. Without it, ten networks that enter nothing would open the breaker for everyone (docs/decisions/0009).
+
+type PayingNetworks = {
+  /** Reads the codes of the last hour. */
+  readonly look: (now: number) => Promise<void>;
+  /** Whether a network must pay. One that need not has one more stranger from now on, until the next look. */
+  readonly mustPay: (clientAddress: string) => boolean;
+};
+
+/** Makes the count of each network's strangers. */
+function createPayingNetworks({
+  db,
+  config,
+  networkOfCode,
+}: {
+  readonly db: Db;
+  readonly config: Pick<Config, 'breaker' | 'limits'>;
+  readonly networkOfCode: NetworkOfCode;
+}): PayingNetworks {
+  const { leadsPerIpPerHour } = config.limits;
+  const freeStrangers = Math.max(
+    FREE_STRANGERS_OF_NETWORK.least,
+    Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
+  );
+  // A limit that is lower anyway refuses first, and says for how long.
+  if (config.breaker.unenteredPercent === 0 || freeStrangers >= leadsPerIpPerHour)
+    return { look: async () => undefined, mustPay: () => false };
+
+  let strangersOf = new Map<string, number>();
+  return {
+    look: async (now) => {
+      const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: BREAKER.sample });
+      strangersOf = strangersByNetwork(codes, networkOfCode);
+    },
+    mustPay: (clientAddress) => {
+      // Loopback is this machine, or a proxy that TRUST_PROXY does not name: it stands for no network.
+      if (isLoopback(clientAddress)) return false;
+      const network = siteOf(clientAddress);
+      const strangers = strangersOf.get(network) ?? 0;
+      if (strangers >= freeStrangers) return true;
+      strangersOf.set(network, strangers + 1);
+      return false;
+    },
+  };
+}
+
+// Whether far fewer codes are entered than usual: at some domains there are more strangers than the codes entered beside them
+// account for. Each domain is measured alone, so an attacker who enters 31 % to 90 % of the codes at a domain of his reaches at
+// most 250 of 1,600 strangers an hour at a quiet page, 400 at a forgetful one and 700 at a busy one; one share for the whole page
+// let all of them through. "Usual" is the median of eight days: a page where three of four visitors never enter their code stays
+// shut, and one bad day does not pass for usual (docs/decisions/0009).
+
+/** The share of strangers, in percent, from which on they are too many at a domain. */
+type Threshold = (domain: string) => number;
+
+/**
+ * Makes the question whether too few codes are entered. It remembers for ten minutes what is usual.
+ * @returns the question, for a time
+ */
+function createTooFewEntered({
+  db,
+  config,
+  networkOfCode,
+}: {
+  readonly db: Db;
+  readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds'>;
+  readonly networkOfCode: NetworkOfCode;
+}): (now: number) => Promise<boolean> {
+  const { unenteredPercent } = config.breaker;
+  const codeLifeMs = config.codeTtlSeconds * 1000;
+  let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
+
+  const readPeople = async (from: number, to: number) =>
+    peopleByDomain(await newestCodes(db, { from, to, most: BREAKER.sample }), networkOfCode);
+
+  const usualThreshold = async (now: number, until: number): Promise<Threshold> => {
+    if (usual === null || Math.abs(now - usual.foundAt) >= BREAKER.usualForMs) {
+      const days = [];
+      for (let day = 0; day < BREAKER.usualDays; day += 1)
+        days.push(await readPeople(until - (day + 1) * DAY_MS, until - day * DAY_MS));
+      usual = { foundAt: now, threshold: thresholdOf(days, unenteredPercent) };
+    }
+    return usual.threshold;
+  };
+
+  return async (now) => {
+    const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
+    const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
+    if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
+    // Only codes whose time is over: a code of a minute ago may still be entered.
+    const expired = now - codeLifeMs;
+    const recent = await readPeople(expired - HOUR_MS, expired);
+    if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
+    return strangersAbove(recent, await usualThreshold(now, expired - HOUR_MS)) >= BREAKER.manyStrangers;
+  };
+}
+
+/** Far above the median of a domain's days, or of the page's days for a domain with too few people. */
+function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
+  const percentsOfPage = percentsOf(days.map(sumOf));
+  const usualOfPage = median(percentsOfPage) ?? BREAKER.unknownUsualPercent;
+  return (domain) => {
+    const usual = median(percentsOf(days.flatMap((day) => day.get(domain) ?? []))) ?? usualOfPage;
+    const farAbove = Math.min(usual + BREAKER.farAbovePercent, BREAKER.alwaysTooManyPercent);
+    return Math.max(unenteredPercent, farAbove);
+  };
+}
+
+/** The share of strangers on each day that has enough people for one. */
+const percentsOf = (days: readonly PeopleCount[]): number[] =>
+  days.flatMap(({ strangers, entered }) =>
+    strangers + entered >= BREAKER.dayMin ? [(strangers / (strangers + entered)) * 100] : [],
+  );
+
+/** The strangers at domains where they are too many for the codes that were entered there. */
+function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Threshold): number {
+  const tooMany = [...people].filter(([domain, { strangers, entered }]) => {
+    const percent = threshold(domain);
+    const accountedFor = entered === 0 ? 0 : (entered * percent) / (100 - percent);
+    return strangers - accountedFor >= BREAKER.notByChance;
+  });
+  return Math.round(sumOf(new Map(tooMany)).strangers);
+}
+
+function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
+  const all = [...people.values()];
+  return {
+    strangers: all.reduce((sum, { strangers }) => sum + strangers, 0),
+    entered: all.reduce((sum, { entered }) => sum + entered, 0),
+  };
+}
+
+const median = (numbers: readonly number[]): number | undefined =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+// The people behind mailed codes: strangers, who entered none, and those who entered one. No single network and no single domain
+// can bend the count: each network counts for five strangers at most, and a code entered at one domain says nothing about
+// strangers at another. docs/decisions/0009 has the attacks that this stops.
+
+type MailedCode = {
+  readonly email: string;
+  readonly client_address: string;
+  readonly used_at: number | null;
+};
+
+/** The network that a code is counted under. */
+type NetworkOfCode = (code: MailedCode) => string;
+
+/** Addresses that entered none of their codes, and mailboxes that entered one. Weighted, so not whole numbers. */
+type PeopleCount = { readonly strangers: number; readonly entered: number };
+
+/** The key of the small domains together; no domain has this name. */
+const SMALL_DOMAINS = '';
+
+type Person = { readonly network: string; readonly domain: string };
+type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
+
+/**
+ * The people behind some codes, each once. A stranger is an address: `victim+1@` and `victim+2@` are two unwanted e-mails in one
+ * mailbox. A person who entered a code is a mailbox: the owner of one can enter codes under any number of its names.
+ * @param codes newest first
+ */
+function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
+  const addresses = new Map<string, { network: string; entered: boolean }>();
+  for (const code of codes) {
+    const known = addresses.get(code.email);
+    if (known) known.entered ||= code.used_at !== null;
+    else addresses.set(code.email, { network: networkOfCode(code), entered: code.used_at !== null });
+  }
+  const strangers: Person[] = [];
+  const entered = new Map<string, Person>();
+  for (const [email, { network, entered: hasEntered }] of addresses) {
+    const person = { network, domain: registeredDomainOf(email) };
+    if (hasEntered) entered.set(mailboxOf(email), person);
+    else strangers.push(person);
+  }
+  return { strangers, entered: [...entered.values()] };
+}
+
+/** How many strangers each network asked a code for. */
+function strangersByNetwork(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): Map<string, number> {
+  return countBy(findPeople(codes, networkOfCode).strangers, ({ network }) => network);
+}
+
+/**
+ * Counts the strangers and the entered codes of each recipient domain, the small domains together.
+ * @param codes newest first
+ */
+function peopleByDomain(
+  codes: readonly MailedCode[],
+  networkOfCode: NetworkOfCode,
+): ReadonlyMap<string, PeopleCount> {
+  const people = findPeople(codes, networkOfCode);
+  const strangersOf = countBy(people.strangers, ({ network }) => network);
+  const enteredOf = countBy(people.entered, ({ network }) => network);
+  // Of a network with many strangers and many entered codes the proportion is kept: an office is no alarm.
+  const strangerWeight = (network: string) =>
+    Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
+  const enteredWeight = (network: string) =>
+    Math.min(strangerWeight(network), WEIGHTS.mostOfANetwork / (enteredOf.get(network) ?? 0));
+
+  const domains = new Map<string, { strangers: number; entered: number }>();
+  const countOf = (domain: string) => {
+    const count = domains.get(domain) ?? { strangers: 0, entered: 0 };
+    domains.set(domain, count);
+    return count;
+  };
+  for (const { network, domain } of people.strangers) countOf(domain).strangers += strangerWeight(network);
+  for (const { network, domain } of people.entered) countOf(domain).entered += enteredWeight(network);
+
+  const small = { strangers: 0, entered: 0 };
+  for (const [domain, count] of domains) {
+    if (count.strangers + count.entered >= WEIGHTS.smallDomain) continue;
+    small.strangers += count.strangers;
+    small.entered += Math.min(count.entered, WEIGHTS.mostEnteredOfASmallDomain);
+    domains.delete(domain);
+  }
+  return domains.set(SMALL_DOMAINS, small);
+}
+
+/** How many things have each key. */
+function countBy<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const thing of things) counts.set(keyOf(thing), (counts.get(keyOf(thing)) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * The network that a visitor's address is weighted under. As for the limits, but IPv6 by its /48, which is what a site is given
+ * (RFC 6177): one customer line must not look like 65,536 networks.
+ */
+const siteOf = (clientAddress: string): string =>
+  networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
+
+/** The registered domain: its owner can have any number of names below it. */
+function registeredDomainOf(email: string): string {
+  const host = domainOf(email);
+  return getDomain(host, { extractHostname: false }) ?? host;
+}
+
+/** Providers deliver `a.da+guide@` where they deliver `ada@`. Merging two people by mistake costs one entered code. */
+function mailboxOf(email: string): string {
+  const at = email.lastIndexOf('@');
+  return `${email.slice(0, at).replace(/\+.*$/, '').replaceAll('.', '')}@${email.slice(at + 1)}`;
 }

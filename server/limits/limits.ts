@@ -1,10 +1,183 @@
-// What keeps visitors' requests within bounds: the limits that are counted, and the breaker. The one file through which other rooms
-// use them.
-import type { Db } from '#server/db/engine/connect.ts';
-import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
-import { createCountedLimits, type CountedLimits } from '#server/limits/counted-limits.ts';
+// Limits on visitors' requests, beside the breaker (breaker.ts). The numbers are in tries-and-rates.ts, or are settings
+// (server/settings/settings.ts). The counts are in the database, so all processes share them.
+import { networkOf } from '#server/platform/network-of.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
+import { hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
+import { codesOfAddress, isAhead, type Code } from '#server/codes/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import {
+  countInSlidingWindows,
+  countInWindowUpTo,
+  readSlidingWindows,
+  uncountInSlidingWindows,
+  type SlidingWindow,
+} from '#server/db/tables/limit-windows.ts';
+import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
+import {
+  ASKS_FROM_NETWORK,
+  QUIET,
+  SENDS_TO_ADDRESS,
+  TRIES,
+  TRIES_FROM_NETWORK,
+} from '#server/settings/tries-and-rates.ts';
+
+type LimitOutcome =
+  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
+
+const ALLOWED: LimitOutcome = { type: 'allowed' };
+
+const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
+  type: 'exceeded',
+  retryAfterSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)),
+});
+
+export type CountedLimits = {
+  /** How often a network may ask for codes. */
+  readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  /** The codes of an e-mail address on which {@link sendToAddress} decides, newest first: those from before an erasure are among them. */
+  readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
+  /**
+   * How many codes an e-mail address is sent, by requests from anywhere, in an hour and in a day. A day is over for a code 24 hours after
+   * its life, so no more than a day's were live at any time in any 24 hours.
+   * @param codes from {@link codesOfAddress}
+   */
+  readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
+  /** How often a network may enter codes. */
+  readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  /**
+   * Counts an attempt of a browser without a challenge, before the comparison: CODE_ATTEMPTS in the life of a code, and four times as
+   * many in 24 hours. Call it in a transaction that holds the lock of the e-mail address (lockAddress), and commit before comparing.
+   *
+   * Two things are counted. Attempts made while a code was live decide whether this one is compared, so a stranger cannot use up
+   * those of a later code. All attempts decide the response to a wrong code, so responses do not show whether a visitor waits
+   * for one.
+   */
+  readonly countSharedAttempt: (
+    tx: Db,
+    email: string,
+    against: { readonly atLiveCodes: boolean },
+    now: number,
+  ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
+  /** Whether some of the attempts that {@link countSharedAttempt} counts may be used up now, or all of a day's. */
+  readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
+  /** Takes back an attempt that {@link countSharedAttempt} counted and that was right. @param mayCompare as it was returned */
+  readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
+  /** Wrong attempts of one challenge; 0: no limit. A resend never resets them. */
+  readonly attemptsPerChallenge: number;
+  /** Whether a challenge has used up its attempts: the next code begins a new one. */
+  readonly isExhausted: (challenge: Challenge) => boolean;
+  /** Asking again within this time gets the same response and sends nothing. Milliseconds. */
+  readonly resendQuietMs: number;
+};
+
+/**
+ * Makes the limits out of the settings.
+ * @param secrets what is counted for an e-mail address is counted under its pseudonym: it holds when the address is erased
+ */
+export function createCountedLimits(
+  config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>,
+  secrets: Secrets,
+): CountedLimits {
+  const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
+  const codeTtlMs = config.codeTtlSeconds * 1000;
+  const leadsPerEmailPerDay = leadsPerEmailPerHour * SENDS_TO_ADDRESS.timesInADay;
+  const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
+
+  const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
+    if (limit === 0) return ALLOWED;
+    const full = await countInWindowUpTo(db, key, { limit, windowMs }, now);
+    return full === null ? ALLOWED : exceededUntil(full.endsAt, now);
+  };
+
+  const sharedAttempts = (email: string) => {
+    const [pseudonym, ...former] = pseudonymsOf(secrets, email);
+    const window = (what: string, windowMs: number): SlidingWindow => ({
+      key: `${what}: ${pseudonym}`,
+      formerKeys: former.map((name) => `${what}: ${name}`),
+      windowMs,
+    });
+    const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
+      window(what, codeTtlMs),
+      window(`${what} a day`, TRIES.dayMs),
+    ];
+    return {
+      tried: windows('tries without challenge'),
+      compared: windows('tries at live codes'),
+      notCompared: windows('tries at nothing'),
+    };
+  };
+
+  return {
+    askFromNetwork: (db, clientAddress, now) =>
+      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, ASKS_FROM_NETWORK.windowMs, now),
+
+    codesOfAddress: (db, email, now) =>
+      codesOfAddress(
+        db,
+        [email, ...pseudonymsOf(secrets, email)],
+        { since: now - SENDS_TO_ADDRESS.dayMs, most: leadsPerEmailPerDay },
+        now,
+      ),
+
+    sendToAddress: (codes, now) => {
+      if (leadsPerEmailPerHour === 0) return ALLOWED;
+      const { windowMs, dayMs } = SENDS_TO_ADDRESS;
+      const sent = codes.filter((code) => !isAhead(code, now)).slice(0, leadsPerEmailPerDay);
+      // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
+      const lastOfHour = sent[leadsPerEmailPerHour - 1];
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + windowMs;
+      const dayEndsAt =
+        sent.length < leadsPerEmailPerDay
+          ? 0
+          : sent.reduce((first, { expires_at: end }) => Math.min(first, end), Infinity) + dayMs;
+      const endsAt = Math.max(hourEndsAt, dayEndsAt);
+      return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
+    },
+
+    verifyFromNetwork: (db, clientAddress, now) =>
+      countUpTo(
+        db,
+        `tries: ${networkOf(clientAddress)}`,
+        verifyPerIpPerHour,
+        TRIES_FROM_NETWORK.windowMs,
+        now,
+      ),
+
+    countSharedAttempt: async (tx, email, { atLiveCodes }, now) => {
+      if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
+      const { tried, compared, notCompared } = sharedAttempts(email);
+      const [triedNow, triedInADay, comparedNow, comparedInADay] = await readSlidingWindows(
+        tx,
+        [...tried, ...compared],
+        now,
+      );
+      const mayCompare =
+        atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < triesPerDay;
+      // The same number of rows is written in either case, so that the time of the answer shows nothing.
+      await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
+      const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(triesPerDay));
+      return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
+    },
+
+    isSharedBudgetTouched: async (db, email, now) => {
+      if (codeAttempts === 0) return false;
+      const [triedNow, triedInADay] = await readSlidingWindows(db, sharedAttempts(email).tried, now);
+      return triedNow.count > 0 || triedInADay.count >= triesPerDay;
+    },
+
+    forgiveSharedAttempt: (tx, email, mayCompare, now) => {
+      const { tried, compared, notCompared } = sharedAttempts(email);
+      return uncountInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
+    },
+
+    attemptsPerChallenge: codeAttempts,
+    isExhausted: (challenge) =>
+      hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_attempts >= codeAttempts,
+    resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
+  };
+}
 
 export type Limits = CountedLimits & { readonly breaker: Breaker };
 

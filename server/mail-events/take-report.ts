@@ -3,7 +3,7 @@
 // is decided in platform/mail-server-answers.ts.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { keptReply } from '#server/db/tables/outbox-leases.ts';

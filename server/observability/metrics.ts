@@ -1,7 +1,7 @@
 // The metrics for Prometheus. Dashboards know their names and labels; no label holds anything about a person.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { codeStatistics } from '#server/db/tables/codes.ts';
+import { codeStatistics } from '#server/codes/codes.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';

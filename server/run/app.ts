@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { addMailEventRoutes } from '#server/mail-events/routes.ts';
 import { complaintsTo } from '#server/consent/withdraw.ts';
-import type { VisitorContext, VisitorService } from '#server/visitors/visitor-context.ts';
-import { addVisitorRoutes } from '#server/visitors/visitors.ts';
+import { addVisitorRoutes } from '#server/leads/routes.ts';
+import type { VisitorService } from '#server/leads/visitor-service.ts';
 
 export type AppOptions = HttpOptions & {
   /** For tests: how Amazon SNS, the only host that is asked, is asked. */
@@ -22,13 +22,12 @@ export async function buildApp(
   const { article } = service.campaign;
   const html = article.html.replaceAll('="/media/', `="${service.config.basePath}/media/`);
   const campaign = { ...service.campaign, article: { ...article, html } };
-  const context: VisitorContext = { ...service, ...http, campaign };
-  await addVisitorRoutes(app, context);
+  await addVisitorRoutes(app, { ...service, campaign }, http);
   const mailEventUrls = await addMailEventRoutes(app, {
-    ...context,
+    ...service,
+    ...http,
     config: service.config.mailEvents,
-    complaints: complaintsTo(context),
-    webhooks: context.webhooks,
+    complaints: complaintsTo(service),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
   complete(service.mail.backlog, mailEventUrls);

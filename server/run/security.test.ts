@@ -24,7 +24,6 @@ import { until } from '#testing/until.ts';
 const EMAIL = 'ada@example.com';
 const TABLES = [
   'submissions',
-  'challenges',
   'codes',
   'outbox',
   'leads',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
-import { codeDigits, codeReference, findCode } from '#server/secrets/one-time-code.ts';
+import { codeDigits, codeReference, findCode } from '#server/codes/digits.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/secrets/secrets.ts';
 import { inFolder } from '#testing/folder.ts';
 

@@ -69,7 +69,7 @@ export type Config = {
   };
   /** How many days rows are kept (server/upkeep/delete-expired-rows.ts); 0: for ever. */
   readonly retention: {
-    /** Unverified submissions, challenges and codes. */
+    /** Unverified submissions, and codes. */
     readonly unverifiedDays: number;
     /** Mail that was sent or has failed. */
     readonly mailDays: number;

@@ -119,7 +119,7 @@ export const BREAKER = {
  */
 export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 
-/** How people are weighted for the breaker (unanswered-codes.ts), so that no single network or domain bends the count. */
+/** How people are weighted for the breaker (breaker.ts), so that no single network or domain bends the count. */
 export const WEIGHTS = {
   /** Strangers of a network that count, and people of it who entered a code. */
   mostOfANetwork: 5,

@@ -46,7 +46,7 @@ async function atDaysAgo(server: ServerUnderTest, days: number, act: () => Promi
   server.setClock(now);
 }
 
-const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'challenges' | 'codes') => {
+const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'codes') => {
   const rows = await database.db.selectFrom(table).select('email').orderBy('email').execute();
   return rows.map(({ email }) => email);
 };
@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
           await send(server, 'old@example.com');
           await mailed(server, 'old@example.com');
           const visitor = await send(server, 'lead@example.com');
-          // Once more, a moment later: the first one is what is verified.
+          // The same form again.
           await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
           const code = await mailed(server, 'lead@example.com');
           const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
@@ -107,7 +107,6 @@ for (const engine of ENGINES) {
         const { reports, keepHouse } = housekeeperOf(server);
         await keepHouse();
         assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
-        assert.deepEqual(await emailsOf(server, 'challenges'), ['lead@example.com', 'young@example.com']);
         assert.deepEqual(await emailsOf(server, 'codes'), ['young@example.com']);
         assert.equal(await server.countRows('outbox'), 1);
         assert.equal(await server.countRows('leads'), 1);
@@ -115,7 +114,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('limit_windows'), 0, 'windows end within hours');
         const [{ limit_windows: windows, ...rest } = {}] = reports;
         assert.ok(windows !== undefined && windows > 0);
-        assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 2, challenges: 1 });
+        assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
 
         // Nothing is left to do, and nothing is reported.
         await keepHouse();
@@ -168,24 +167,7 @@ for (const engine of ENGINES) {
         await server.countRows('leads');
         assert.equal(ended, false, 'a request was served before it ended');
         await kept;
-        assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7, challenges: 7 }]);
-      }));
-
-    it('deletes a challenge together with its forms: the next ones then stand at the beginning', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
-        const emails = Array.from({ length: 5 }, (_, index) => `old-${index}@example.com`);
-        await atDaysAgo(server, 31, async () => {
-          for (const email of emails) await send(server, email);
-          for (const email of emails) await mailed(server, email);
-        });
-        const cutoff = server.now() - 30 * DAY_MS;
-        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        for (const step of expirySteps(cutoffs, newExpiryProgress()))
-          for (let done = false; !done;) {
-            done = (await takeStep(server.database, step, 2))?.done ?? true;
-            assert.deepEqual(await emailsOf(server, 'challenges'), await emailsOf(server, 'submissions'));
-          }
-        assert.deepEqual(await emailsOf(server, 'challenges'), []);
+        assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
       }));
 
     it('by two processes at once deletes each row once and disturbs neither', () =>
@@ -208,7 +190,7 @@ for (const engine of ENGINES) {
         const sumOf = (table: keyof Expired) =>
           [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
         assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);
-        assert.equal(await server.countRows('challenges'), 0);
+        assert.equal(await server.countRows('submissions'), 0);
       }));
 
     it('stops between two steps when the process ends', () =>

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { sql } from 'kysely';
-
 import { PROOF_PATH } from '#desk/calls/people.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
-import { inTurnBehindLock } from '#testing/address-lock.ts';
+import { inTurn } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-answers.ts';
@@ -51,20 +49,6 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
       if (JSON.stringify(row).toLowerCase().includes(text)) found.push(table);
   return found;
 }
-
-/** Begins two steps about one e-mail address while another change is under way, and lets them through in that order. */
-const inTurn = <First, Second>(
-  { database }: ServerUnderTest,
-  email: string,
-  steps: readonly [() => Promise<First>, () => Promise<Second>],
-): Promise<[First, Second]> =>
-  database.engine === 'postgres'
-    ? inTurnBehindLock(database, email, steps)
-    : Promise.all([
-        database.db.transaction().execute((tx) => sql`select 1`.execute(tx)),
-        steps[0](),
-        steps[1](),
-      ]).then(([, first, second]) => [first, second]);
 
 for (const engine of ENGINES) {
   describe(`changes in the desk's pages on ${engine}`, () => {
@@ -174,7 +158,7 @@ for (const engine of ENGINES) {
         ].entries() as Iterable<[number, readonly ['suppress' | 'correct', object]]>) {
           const { leadId: id } = await becomeLead(server, ADA, round + 1);
           await server.advance(60);
-          const [erased, changed] = await inTurn(server, ADA, [
+          const [erased, changed] = await inTurn(server.database, ADA, [
             () => ask('erase', { id, email: ADA }),
             () => ask(name, { id, ...asked }),
           ]);

@@ -9,7 +9,7 @@ import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attr
 import { newestAttributions } from '#server/db/people/attributions.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
-import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
+import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
 const MOST_NAMES = 100;
 

@@ -83,7 +83,7 @@ export async function figuresOf(
 
 const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
 /** A challenge is what one browser asks for one address: asking again adds none. */
-const CHALLENGES = { table: 'challenges', column: 'created_at' } as const;
+const CHALLENGES = { table: 'submissions', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 

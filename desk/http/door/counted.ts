@@ -1,6 +1,6 @@
 // Counts attempts to sign in, in sliding windows as those of visitors. The counts are in the database, so all processes share them.
 import type { OpenDatabase, Db } from '#server/db/engine/connect.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { countInSlidingWindowsUpTo } from '#server/db/tables/limit-windows.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';

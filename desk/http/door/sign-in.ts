@@ -11,21 +11,15 @@ import { beginSession, type Place } from '#desk/http/door/sessions.ts';
 import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/http/door/wrong-attempts.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
-import {
-  countTry,
-  endSignIns,
-  insertSignIn,
-  openSignIns,
-  takeSignIn,
-  takeUnmailed,
-  type DeskSignIn,
-} from '#server/db/tables/desk-sign-ins.ts';
+import { countAttemptAt } from '#server/codes/challenges.ts';
+import { endCodes, acceptCode } from '#server/codes/codes.ts';
+import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Service } from '#server/run/service.ts';
-import { findCode } from '#server/secrets/one-time-code.ts';
+import { findCode } from '#server/codes/digits.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
@@ -75,7 +69,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     await lockAddress(tx, engine, email);
     const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
     const before = open.find(({ address_key: asked }) => asked === key);
-    const isExhausted = before !== undefined && before.wrong_tries >= attempts;
+    const isExhausted = before !== undefined && before.wrong_attempts >= attempts;
     const asked: AskOutcome = { type: 'asked', resendSeconds: config.resendSeconds };
     if (
       before === open[0] &&
@@ -84,7 +78,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       isRecent(before.created_at, limits.resendQuietMs, now)
     )
       return asked;
-    if (isExhausted) await endSignIns(tx, { browserId, addressKey: key, now });
+    if (isExhausted) await endCodes(tx, 'desk_sign_ins', { browser_id: browserId, address_key: key }, now);
     const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
     const tooManySends = await countUpTo(
       tx,
@@ -113,7 +107,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       email: isSent ? email : null,
       secret_id: secrets[0].id,
       // Sending a code again gives no attempt back.
-      wrong_tries: before === undefined || isExhausted ? 0 : before.wrong_tries,
+      wrong_attempts: before === undefined || isExhausted ? 0 : before.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
     });
@@ -167,7 +161,10 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
         const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
-          const hasAttempts = await countTry(tx, { id: newest.id, most: DESK_SIGN_IN.attempts });
+          const hasAttempts = await countAttemptAt(tx, 'desk_sign_ins', {
+            id: newest.id,
+            most: DESK_SIGN_IN.attempts,
+          });
           return { type: 'counted', open, hasAttempts } as const;
         }
         if (browserId === null) {
@@ -201,8 +198,9 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       }
       const { deskUser: email } = found;
       return db.transaction().execute(async (tx): Promise<EnterOutcome> => {
-        if (!(await maySignInByCode(tx, email)) || !(await takeSignIn(tx, found, now)))
+        if (!(await maySignInByCode(tx, email)) || !(await acceptCode(tx, 'desk_sign_ins', found.id, now)))
           return { type: 'wrong code' };
+        await endCodes(tx, 'desk_sign_ins', { browser_id: found.browser_id }, now);
         await forgiveWrongAttempts(tx, service, email);
         return { type: 'in', token: await beginSession(tx, secrets, { email, from, browser, now }), email };
       });

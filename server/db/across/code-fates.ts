@@ -11,7 +11,7 @@ export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
 // A subquery, because it is needed only for people who entered no code.
-const WRONG_TRIES = sql`(select h.wrong_tries from challenges h where h.id = a.challenge_id)`;
+const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
 
 /**
  * Facts about codes `a` and their mails `o`: columns of a query.

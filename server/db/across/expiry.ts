@@ -1,11 +1,10 @@
-// Expiry: rows whose time is up are deleted, a few in each transaction. Verified submissions stay, and their challenges, leads and
-// receipts with them.
+// Expiry: rows whose time is up are deleted, a few in each transaction. Verified submissions stay, and their leads and receipts
+// with them.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { deleteOverSessions } from '#server/db/tables/desk-sessions.ts';
-import { deleteOverSignIns } from '#server/db/tables/desk-sign-ins.ts';
 import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
 import { deleteVariantCounts } from '#server/db/tables/variant-counts.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
@@ -14,7 +13,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 
 /** What was made before these times expires. Milliseconds since 1970; null: it stays. */
 export type Cutoffs = {
-  /** Forms that were never verified, challenges, codes, and the record of the desk. */
+  /** Forms that were never verified, codes, and the record of the desk. */
   readonly unverified: number | null;
   /** Mail and webhook events, sent or not. */
   readonly mail: number | null;
@@ -26,8 +25,6 @@ export type Cutoffs = {
 
 /** How far the steps have come that need several calls. It lasts as long as the process. */
 export type ExpiryProgress = {
-  /** Verified challenges up to this time have been looked at. Milliseconds since 1970. */
-  verifiedUntil: number;
   readonly domains: DomainProgress;
 };
 
@@ -45,7 +42,6 @@ type DomainProgress = {
 const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
 
 export const newExpiryProgress = (): ExpiryProgress => ({
-  verifiedUntil: 0,
   domains: { lookedAt: 0, unused: null, tables: [], after: '' },
 });
 
@@ -54,7 +50,6 @@ export type ExpiringTable =
   | 'webhook_events'
   | 'codes'
   | 'submissions'
-  | 'challenges'
   | 'suppressions'
   | 'limit_windows'
   | 'mail_domains'
@@ -88,7 +83,13 @@ export function expirySteps(
     simpleStep('variant_counts', (tx, most) =>
       deleteVariantCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
     ),
-    simpleStep('desk_sign_ins', (tx, most) => deleteOverSignIns(tx, { most, now: windows })),
+    simpleStep('desk_sign_ins', (tx, most) =>
+      deleteByIds(
+        tx,
+        'desk_sign_ins',
+        sql`select id from desk_sign_ins where expires_at <= ${windows} limit ${most}`,
+      ),
+    ),
     simpleStep('desk_sessions', (tx, most) => deleteOverSessions(tx, { most, now: windows })),
     ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null
@@ -96,7 +97,6 @@ export function expirySteps(
       : [
           codesStep(unverified),
           unverifiedStep(unverified),
-          resentSubmissionsStep(unverified, progress),
           // After the rows that keep an address in use.
           suppressionsStep(unverified),
           recordStep(unverified),
@@ -135,7 +135,7 @@ const simpleStep =
 
 async function deleteByIds(
   tx: Db,
-  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'challenges' | 'desk_log',
+  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'desk_sign_ins' | 'desk_log',
   ids: RawBuilder<unknown>,
 ): Promise<number> {
   const { numDeletedRows } = await tx
@@ -166,53 +166,18 @@ const codesStep = (until: number): ExpiryStep =>
     return deleteByIds(tx, 'codes', oldest);
   });
 
-/**
- * Challenges that were never met, and their forms with them: left for a step of its own, every call would first go through all challenges
- * whose forms went before (on SQLite 18 s for 300,000 of them in place of 2).
- */
-const unverifiedStep =
-  (until: number): ExpiryStep =>
-  async (tx, limit) => {
-    const oldest = sql`
-      select c.id from challenges c where c.verified_at is null and c.expires_at < ${until}
-      and not exists (select 1 from codes where challenge_id = c.id)
-      order by c.expires_at, c.id limit ${limit}`;
-    const forms = sql`select id from submissions where challenge_id in (${oldest})`;
-    const submissions = await deleteByIds(tx, 'submissions', forms);
-    const challenges = await deleteByIds(tx, 'challenges', oldest);
-    return { deleted: { submissions, challenges }, done: challenges < limit };
-  };
-
-/**
- * A visitor who pressed Resend sent the form several times, and verified one of them: the others go. Nothing is added to a verified
- * challenge, so a process looks at each once.
- */
-const resentSubmissionsStep =
-  (until: number, progress: ExpiryProgress): ExpiryStep =>
-  async (tx, limit) => {
-    const last = await tx
-      .selectFrom('challenges')
-      .select('verified_at')
-      .where('verified_at', '>', progress.verifiedUntil)
-      .where('verified_at', '<', until)
-      .orderBy('verified_at')
-      .offset(limit - 1)
-      .limit(1)
-      .executeTakeFirst();
-    const pageEnd = last?.verified_at ?? until - 1;
-    if (pageEnd <= progress.verifiedUntil) return { deleted: {}, done: true };
-    const submissions = await deleteByIds(
+/** Challenges that were never verified, and no longer have a code. */
+const unverifiedStep = (until: number): ExpiryStep =>
+  simpleStep('submissions', (tx, limit) =>
+    deleteByIds(
       tx,
       'submissions',
       sql`
-        select s.id from challenges c join submissions s on s.challenge_id = c.id
-        where c.verified_at > ${progress.verifiedUntil} and c.verified_at <= ${pageEnd}
-        and not exists (select 1 from consent_receipts where submission_id = s.id) limit ${limit}`,
-    );
-    if (submissions === limit) return { deleted: { submissions }, done: false };
-    progress.verifiedUntil = pageEnd;
-    return { deleted: { submissions }, done: last === undefined };
-  };
+        select s.id from submissions s where s.verified_at is null and s.expires_at < ${until}
+        and not exists (select 1 from codes where submission_id = s.id)
+        order by s.expires_at, s.id limit ${limit}`,
+    ),
+  );
 
 /**
  * Anyone can type an address that does not exist: once nothing else is held about it, its pseudonym is enough to keep mail away. The

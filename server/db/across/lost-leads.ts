@@ -78,7 +78,7 @@ async function lostIn(
 ): Promise<readonly LostLead[]> {
   const { rows } = await sql<LostLead>`
     with person as (
-      select c.id, c.email, c.challenge_id, c.created_at from codes c
+      select c.id, c.email, c.submission_id, c.created_at from codes c
       where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
       and c.id = (
         select newest.id from codes newest
@@ -87,20 +87,17 @@ async function lostIn(
       )
       and not exists (select 1 from leads l where l.email = c.email)
     ), facts as (
-      select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
+      select p.id, p.email, p.submission_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
       from person p
       join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
       left join outbox o on o.code_id = a.id and o.kind = 'code'
-      group by p.id, p.email, p.challenge_id, p.created_at
+      group by p.id, p.email, p.submission_id, p.created_at
     )
     select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
       coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
       case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
     from facts f
-    left join submissions s on s.id = (
-      select x.id from submissions x where x.challenge_id = f.challenge_id
-      order by x.created_at desc, x.id desc limit 1
-    )
+    left join submissions s on s.id = f.submission_id
     left join outbox m on m.code_id = f.id and m.kind = 'code'
     where entered = 0
     order by f.id

@@ -116,7 +116,6 @@ for (const engine of ENGINES) {
             submissions: 1,
             outbox: 1,
             codes: 1,
-            challenges: 1,
             desk_sign_ins: 0,
             desk_sessions: 0,
             desk_passkeys: 0,
@@ -152,7 +151,6 @@ for (const engine of ENGINES) {
           submissions: 2,
           outbox: 2,
           codes: 2,
-          challenges: 2,
           desk_log: 1,
         });
 

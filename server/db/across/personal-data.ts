@@ -2,7 +2,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
@@ -39,8 +39,6 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
   return listed as PersonalData;
 }
 
-/** The browser of an erased challenge: no cookie names it. */
-const NO_BROWSER = '';
 const NO_ADDRESS = '';
 
 type LeadErased = {
@@ -96,7 +94,6 @@ export async function erasePersonalData(
     imported_corrections: await deleteRows(tx, 'imported_corrections', email),
     imported_leads: await deleteRows(tx, 'imported_leads', email),
     outbox: await deleteRows(tx, 'outbox', email),
-    challenges: await pseudonymiseChallenges(tx, email, pseudonym, now),
     codes: await pseudonymiseCodes(tx, email, pseudonym, now),
     submissions: await deleteRows(tx, 'submissions', email),
     desk_log: await pseudonymiseDeskLog(tx, email, pseudonyms),
@@ -108,7 +105,7 @@ export async function erasePersonalData(
 }
 
 /** A table of which some rows outlive an erasure: without what is personal in them, or as a desk user's account. */
-type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'challenges' | 'codes' | 'desk_log';
+type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'codes' | 'desk_log';
 
 async function deleteRows(tx: Db, table: Exclude<AboutAnAddress, Kept>, email: string): Promise<number> {
   const { numDeletedRows } = await tx
@@ -165,30 +162,10 @@ async function eraseLeads(
   return { leads: leads.length, webhook_events: events.length };
 }
 
-async function pseudonymiseChallenges(
-  tx: Db,
-  email: string,
-  pseudonym: string,
-  now: number,
-): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable('challenges')
-    .set({
-      browser_id: NO_BROWSER,
-      email: pseudonym,
-      // It expires like one that was never verified.
-      verified_at: null,
-      expires_at: atMost(now),
-    })
-    .where(isAbout('challenges', email))
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
-}
-
 async function pseudonymiseCodes(tx: Db, email: string, pseudonym: string, now: number): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('codes')
-    .set({ email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
+    .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
     .where(isAbout('codes', email))
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);

@@ -68,14 +68,12 @@ export async function* askedGroups(
   const ofVariant =
     variant === undefined
       ? sql``
-      : sql`where (select s.variant from submissions s where s.challenge_id = facts.challenge_id
-          order by s.created_at, s.id limit 1) = ${variant}`;
+      : sql`where (select s.variant from submissions s where s.id = facts.submission_id) = ${variant}`;
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
       with facts as (${facts}), named as (
         select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
-          (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
-           order by s.created_at, s.id limit 1) as attribution
+          (select s.attribution from submissions s where s.id = facts.submission_id) as attribution
         from facts ${ofVariant}
       )
       select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from named
@@ -84,7 +82,7 @@ export async function* askedGroups(
     return rows;
   };
   const oneByOne = (codes: RawBuilder<unknown>) => sql`
-    select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
+    select a.id, a.email, a.submission_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
     from ${codes}`;
 
   for await (const { after, last } of slicesOf(
@@ -110,8 +108,8 @@ export async function* askedGroups(
     yield await groups(oneByOne(several), -1);
     yield await groups(
       sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'person')},
-            (select f.challenge_id from codes f where f.email = a.email and ${inSpan('f')}
-             order by f.created_at, f.id limit 1) as challenge_id
+            (select f.submission_id from codes f where f.email = a.email and ${inSpan('f')}
+             order by f.created_at, f.id limit 1) as submission_id
           from ${several} group by a.email`,
       1,
     );

@@ -8,7 +8,7 @@ import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 /** A table, and its column of the time at which a row was made. */
 export type TimedTable =
   | { readonly table: 'leads'; readonly column: 'first_verified_at' }
-  | { readonly table: 'submissions' | 'challenges'; readonly column: 'created_at' }
+  | { readonly table: 'submissions'; readonly column: 'created_at' }
   | { readonly table: 'imported_leads'; readonly column: 'imported_at' };
 
 /** The row before an id, or from it on. */

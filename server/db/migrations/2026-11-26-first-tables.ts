@@ -27,41 +27,12 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('first_used_at', 'bigint', required)
     .execute();
   await schema
-    .createTable('challenges')
-    .addColumn('id', 'text', key)
-    .addColumn('browser_id', 'text', required)
-    .addColumn('email', 'text', required)
-    .addColumn('codes_sent', 'integer', requiredFromZero)
-    .addColumn('wrong_tries', 'integer', requiredFromZero)
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('expires_at', 'bigint', required)
-    .addColumn('verified_at', 'bigint')
-    .execute();
-  // By its end: a stranger may have had thousands, of which few can still be answered.
-  await schema
-    .createIndex('challenges_of_browser')
-    .on('challenges')
-    .columns(['browser_id', 'expires_at'])
-    .execute();
-  await schema
-    .createIndex('challenges_unverified_by_end')
-    .on('challenges')
-    .columns(['expires_at', 'id'])
-    .where(sql<boolean>`verified_at is null`)
-    .execute();
-  await schema
-    .createIndex('challenges_by_verification')
-    .on('challenges')
-    .columns(['verified_at'])
-    .where(sql<boolean>`verified_at is not null`)
-    .execute();
-
-  await schema
     .createTable('submissions')
     .addColumn('id', 'text', key)
-    .addColumn('challenge_id', 'text', (column) => column.notNull().references('challenges.id'))
+    .addColumn('browser_id', 'text', required)
     .addColumn('name', 'text', required)
     .addColumn('company', 'text', required)
+    .addColumn('answers', 'text')
     .addColumn('email_typed', 'text', required)
     .addColumn('email', 'text', required)
     .addColumn('consent_version', 'text', (column) => column.notNull().references('consent_wordings.version'))
@@ -69,15 +40,26 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('user_agent', 'text')
     .addColumn('attribution', 'text', required)
     .addColumn('flags', 'text', required)
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('answers', 'text')
     .addColumn('variant', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('given_at', 'bigint', required)
+    .addColumn('asked_at', 'bigint', required)
+    .addColumn('codes_sent', 'integer', required)
+    .addColumn('wrong_attempts', 'integer', requiredFromZero)
+    .addColumn('expires_at', 'bigint', required)
+    .addColumn('verified_at', 'bigint')
     .execute();
-  // This and the next ones hold the whole order in which rows are asked for: "the newest" is one step.
+  // By its end: a stranger may have had thousands, few of which are still open.
   await schema
-    .createIndex('submissions_by_challenge')
+    .createIndex('submissions_of_browser')
     .on('submissions')
-    .columns(['challenge_id', 'created_at', 'id'])
+    .columns(['browser_id', 'expires_at'])
+    .execute();
+  await schema
+    .createIndex('submissions_unverified_by_end')
+    .on('submissions')
+    .columns(['expires_at', 'id'])
+    .where(sql<boolean>`verified_at is null`)
     .execute();
   await schema
     .createIndex('submissions_by_email')
@@ -88,7 +70,7 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('codes')
     .addColumn('id', 'text', key)
-    .addColumn('challenge_id', 'text', (column) => column.notNull().references('challenges.id'))
+    .addColumn('submission_id', 'text', (column) => column.references('submissions.id'))
     .addColumn('email', 'text', required)
     .addColumn('client_address', 'text', required)
     .addColumn('secret_id', 'text', required)
@@ -96,11 +78,12 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('expires_at', 'bigint', required)
     .addColumn('used_at', 'bigint')
     .execute();
+  // This and the next one hold the whole order in which rows are asked for: "the newest" is one step.
   await schema.createIndex('codes_by_email').on('codes').columns(['email', 'created_at', 'id']).execute();
   await schema
-    .createIndex('codes_by_challenge')
+    .createIndex('codes_by_submission')
     .on('codes')
-    .columns(['challenge_id', 'created_at', 'id'])
+    .columns(['submission_id', 'created_at', 'id'])
     .execute();
 }
 
@@ -383,7 +366,7 @@ async function makeDesk({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('address_key', 'text', required)
     .addColumn('email', 'text')
     .addColumn('secret_id', 'text', required)
-    .addColumn('wrong_tries', 'bigint', requiredFromZero)
+    .addColumn('wrong_attempts', 'bigint', requiredFromZero)
     .addColumn('created_at', 'bigint', required)
     .addColumn('expires_at', 'bigint', required)
     .addColumn('mailed_at', 'bigint')

@@ -6,7 +6,7 @@ import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { columnsOf } from '#server/db/all-tables.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
 

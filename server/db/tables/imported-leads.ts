@@ -1,5 +1,5 @@
 // People imported from another tool, in batches. This page has verified none of them.
-import { lockAddresses } from '#server/db/tables/challenges.ts';
+import { lockAddresses } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';

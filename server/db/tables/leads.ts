@@ -3,10 +3,10 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import type { Submission } from '#server/db/tables/submissions.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
 
 type NewLead = Selectable<Schema['leads']>;
+type Submission = Selectable<Schema['submissions']>;
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
@@ -70,7 +70,7 @@ export async function mergeLead(
       lead_id: lead.id,
       submission_id: submission.id,
       consent_version: submission.consent_version,
-      given_at: submission.created_at,
+      given_at: submission.given_at,
       verified_at: now,
       client_address: submission.client_address,
       verified_from_address: verifiedFromAddress,

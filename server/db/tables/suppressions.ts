@@ -1,6 +1,6 @@
 // The list of addresses that must not be mailed, and the withdrawals behind it. An address is listed under its pseudonym, so that the entry
 // outlives its erasure; and in clear until then, so that the entry outlives the secret that the pseudonym was made with.
-import type { Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
@@ -53,6 +53,10 @@ export async function suppress(
 
 /** An address as the list knows it. @param keys all its pseudonyms; email: as stored */
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
+
+/** Whether an e-mail address is on the list: a column of another query. */
+export const isListed = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
+  sql<boolean>`exists (select 1 from suppressions where address_key in (${sql.join(keys)}) or suppressions.email = ${email})`;
 
 /** Why an address is on the list. */
 export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>

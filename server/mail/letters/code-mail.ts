@@ -1,8 +1,8 @@
 // The mail that carries a one-time code. Its row names the code (code_id) and holds nothing else; the digits are derived when the
 // mail is composed. The mail holds no link, no picture and nothing a visitor typed: it never carries a stranger's words, and gives
 // filters nothing to object to.
-import { codeDigits, codeReference } from '#server/secrets/one-time-code.ts';
-import { findCodeById, isLive, prolongCode, type Code } from '#server/db/tables/codes.ts';
+import { codeDigits, codeReference } from '#server/codes/digits.ts';
+import { findCodeById, isLive, prolongCode, type Code } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { queueMessage, type FirstLease, type PlaceInQueue } from '#server/db/tables/outbox.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';

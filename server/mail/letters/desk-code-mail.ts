@@ -3,11 +3,11 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { findSignIn } from '#server/db/tables/desk-sign-ins.ts';
+import { findSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueMessage } from '#server/db/tables/outbox.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
-import { codeDigits } from '#server/secrets/one-time-code.ts';
+import { codeDigits } from '#server/codes/digits.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 const Payload = z.object({ signInId: z.string(), host: z.string() });

@@ -1,6 +1,6 @@
 // What every kind of letter has: how long it may wait, whom it may go to, and how it is composed.
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Code } from '#server/db/tables/codes.ts';
+import type { Code } from '#server/codes/codes.ts';
 import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';

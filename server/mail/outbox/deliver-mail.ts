@@ -2,7 +2,7 @@
 // later. It does not choose the mail; mail-worker.ts does.
 import { backOffMs } from '#server/platform/queue-worker.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';

@@ -1,16 +1,16 @@
-// What every call of a visitor works with.
+// What routes of visitors work with. The functions below them take what they use.
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { FunnelCounter } from '#server/funnel/counter.ts';
 import type { Http } from '#server/http/http.ts';
+import type { CodeMail } from '#server/leads/mail-in-transaction.ts';
 import type { Limits } from '#server/limits/limits.ts';
-import type { OpenMail } from '#server/mail/mail.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { FunnelCounter } from '#server/visitors/funnel/counter.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
-/** The slice of the service (server/run/service.ts, which explains each field) that visitors' calls need. */
+/** The part of the service (server/run/service.ts, which explains each field) that routes of visitors need. */
 export type VisitorService = {
   readonly config: Config;
   readonly campaign: Campaign;
@@ -18,12 +18,11 @@ export type VisitorService = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly funnel: FunnelCounter;
-  readonly mail: Pick<OpenMail, 'sender' | 'backlog' | 'reserve' | 'wake'>;
+  readonly mail: CodeMail;
   readonly webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>;
   readonly metrics: Metrics;
   readonly clock: () => number;
 };
 
-/** That slice, and what server/run/app.ts makes once for all routes. */
-export type VisitorContext = VisitorService &
-  Pick<Http, 'cookies' | 'visitorAddress' | 'letterPage' | 'sendError'>;
+/** The part of HTTP that they respond with. */
+export type VisitorHttp = Pick<Http, 'cookies' | 'visitorAddress' | 'letterPage' | 'sendError'>;

@@ -1,22 +1,27 @@
-// The calls of a lead: ask for a code, verify it, and, after a reload, ask which code this browser is waiting for.
+// Every call of a visitor: ask for a code, verify it, restore the code screen after a reload, and those of the files beside this one.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUIDv7 } from 'node:crypto';
 
 import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
-import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
-import { noteFirstReading } from '#server/visitors/article/first-reading.ts';
-import { dropRequest } from '#server/visitors/drop-request.ts';
-import { findChallengeInProgress, isWaiting } from '#server/visitors/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
-import type { Variant } from '#server/campaign/campaign.ts';
-import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
-import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
-import { requestCode } from '#server/visitors/leads/request-code.ts';
-import { verifyCode } from '#server/visitors/leads/verify-code.ts';
-import { createProofOfWork, type ProofOfWork } from '#server/visitors/leads/proof-of-work.ts';
-import type { VisitorContext } from '#server/visitors/visitor-context.ts';
+import type { Campaign, Variant } from '#server/campaign/campaign.ts';
+import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
+import { addFunnelRoute } from '#server/funnel/routes.ts';
+import type { SendError } from '#server/http/errors.ts';
+import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
+import { addArticleRoutes, noteFirstReading } from '#server/leads/article.ts';
+import { askForCode } from '#server/leads/ask-for-code.ts';
+import { findCodeScreen } from '#server/leads/code-screen.ts';
+import { judgeDomain } from '#server/leads/email-domain.ts';
+import { createProofOfWork, type ProofOfWork } from '#server/leads/proof-of-work.ts';
+import { addUnsubscribeRoutes } from '#server/leads/unsubscribe.ts';
+import { verifyCode } from '#server/leads/verify-code.ts';
+import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
 import {
   API,
   CONSENT_VERSION_HEADER,
@@ -33,56 +38,69 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
 const NO_CHALLENGE = NIL;
 
-/** Adds the routes of the leads feature. */
-export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): void {
-  const { database, secrets, clock } = context;
-  const proofOfWork = createProofOfWork({ db: database.db, secrets, clock });
-  addFormRoute(app, context, proofOfWork);
-  addVerifyRoute(app, context);
-  addChallengeRoute(app, context);
+/** Adds the routes of visitors. */
+export async function addVisitorRoutes(
+  app: FastifyInstance,
+  service: VisitorService,
+  http: VisitorHttp,
+): Promise<void> {
+  const proofOfWork = createProofOfWork({ ...service, db: service.database.db });
+  addFormRoute(app, service, http, proofOfWork);
+  addVerifyRoute(app, service, http);
+  addChallengeRoute(app, service, http);
   app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
+  addArticleRoutes(app, service, http);
+  await addUnsubscribeRoutes(app, service, http);
+  addFunnelRoute(app, { ...service, ...http });
 }
 
 /** The form: 202 once the code is queued. */
-function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork: ProofOfWork): void {
-  const { config, campaign, database, cookies, visitorAddress, metrics, sendError } = context;
+function addFormRoute(
+  app: FastifyInstance,
+  service: VisitorService,
+  { cookies, visitorAddress, sendError }: VisitorHttp,
+  proofOfWork: ProofOfWork,
+): void {
+  const { config, campaign, database, limits, metrics, clock } = service;
   const Form = leadSchema(campaign.form);
   app.post(API.leads, async (request, reply) => {
     const parsed = Form.safeParse(request.body);
-    if (!parsed.success) return sendInvalidForm(context, request, reply, parsed.error);
+    if (!parsed.success) return sendInvalidForm(campaign, sendError, request, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
-    const verdict = judgeDomain(parsed.data.email, config, campaign.freeMailDomains);
+    const { email } = parsed.data;
+    const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
-    // Ids that begin with their time are stored beside each other. The cookie's signature, not the id, keeps strangers from using one.
+    // IDs that begin with their time are stored side by side. The cookie's signature, not the ID, keeps strangers from using one.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     // Checked before a proof of work, which would be in vain.
     const stated = request.headers[CONSENT_VERSION_HEADER];
-    const wording = await judgeWording(database.db, campaign.consent.version, stated);
-    if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
+    const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
+    if (consentVersion === null) return sendError(reply, 'page-outdated');
+    // Always, unless the breaker is open or the trap is filled in. Who waits for a code has paid, or asked before the breaker opened.
+    const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
-      !(await hasPaid(context, proofOfWork, request, {
-        clientAddress,
-        email: parsed.data.email,
-        knownBrowserId,
-      }))
+      mustPay &&
+      !(await isWaiting(database.db, knownBrowserId, email, clock())) &&
+      !(await proofOfWork.accepts(proofIn(request)))
     ) {
       metrics.limitHit('proof-of-work-required');
       return sendError(reply, 'proof-of-work-required');
     }
 
-    const outcome = await requestCode(context, parsed.data, {
+    const visitor = {
       browserId,
       isNewBrowser: knownBrowserId === null,
       clientAddress,
-      consentVersion: wording.version,
+      consentVersion,
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
       attribution: attributionOf({ visit: request.headers[VISIT_HEADER], referer: request.headers.referer }),
       variant: variantIn(request.body, campaign.variants),
       flags: verdict.flags,
-    });
+    };
+    const outcome = await askForCode(service, parsed.data, visitor, clock());
     if (outcome.type === 'refused') {
       metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, outcome);
@@ -92,9 +110,43 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
   });
 }
 
-/** The code: opens a session, and answers with the article where it is asked for. */
-function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
-  const { campaign, clock, cookies, visitorAddress, metrics, sendError } = context;
+/** As server/campaign/campaign.ts makes them. */
+const WORDING_VERSION = /^[0-9a-f]{12}$/;
+
+/**
+ * The version of the wording that the page says it showed. The server never guesses: its own may have changed since the page was built
+ * or opened.
+ * @param ownVersion that of the words this server was started with
+ * @param stated the value of x-consent-version
+ * @returns {@link NOT_STATED} without one; null for one we do not know, because the receipt could not say what was agreed to
+ */
+async function findWordingShown(
+  db: Db,
+  ownVersion: string,
+  stated: string | readonly string[] | undefined,
+): Promise<string | null> {
+  if (stated === undefined) return NOT_STATED;
+  if (typeof stated !== 'string' || !WORDING_VERSION.test(stated)) return null;
+  return stated === ownVersion || (await isKnownConsentWording(db, stated)) ? stated : null;
+}
+
+/** Whether a browser waits for a code that was mailed for it. */
+const isWaiting = async (db: Db, browserId: string | null, email: string, now: number): Promise<boolean> =>
+  browserId !== null &&
+  hasCodeOfItsOwn(await findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now }));
+
+const proofIn = ({ headers }: FastifyRequest): string | undefined => {
+  const proof = headers[PROOF_OF_WORK_HEADER];
+  return typeof proof === 'string' ? proof : undefined;
+};
+
+/** The code: opens a session, and responds with the article if the page asks for it. */
+function addVerifyRoute(
+  app: FastifyInstance,
+  service: VisitorService,
+  { cookies, visitorAddress, sendError }: VisitorHttp,
+): void {
+  const { campaign, database, webhooks, metrics, clock } = service;
   const withArticle: Verified = { verified: true, article: campaign.article };
   const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
     type: JSON_TYPE,
@@ -104,59 +156,56 @@ function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
 
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(context, reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(campaign, sendError, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
     // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
-    const sendsArticle = browserId !== null && prefersArticle(request);
-    const outcome = await verifyCode(context, parsed.data, { browserId, clientAddress, sendsArticle });
+    const getsArticle = browserId !== null && prefersArticle(request);
+    const now = clock();
+    const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
-    context.webhooks.wake();
-    cookies.openSession(reply, outcome.leadId, clock());
-    if (!sendsArticle) return sendJson(reply, { verified: true });
-    if (!outcome.isReadingNoted) await noteFirstReading(context, outcome.leadId, request.log);
+    webhooks.wake();
+    cookies.openSession(reply, outcome.leadId, now);
+    if (!getsArticle) return sendJson(reply, { verified: true });
+    if (!outcome.isReadingNoted)
+      await noteFirstReading(database.db, webhooks, outcome.leadId, now, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 }
 
 /** The code that a browser is waiting for. */
-function addChallengeRoute(app: FastifyInstance, context: VisitorContext): void {
+function addChallengeRoute(
+  app: FastifyInstance,
+  { campaign, config, database, secrets, mail, clock }: VisitorService,
+  { cookies }: VisitorHttp,
+): void {
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
-    const { cookies, clock } = context;
+    const now = clock();
     const browserId = cookies.readBrowserId(request);
-    const hasSession = cookies.readSession(request, clock()) !== null;
     const asked = [request.query.id].flat()[0];
-    // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
+    // Anything that is no ID names no challenge; PostgreSQL would even choke on a NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
-    const open =
-      browserId === null ? null : await findChallengeInProgress(context, browserId, { id, hasSession });
-    // "None" is an answer, not an error: the page asks on every reload of the code screen.
-    return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
+    const screen =
+      browserId === null
+        ? null
+        : await findCodeScreen(database.db, browserId, id, {
+            hasSession: cookies.readSession(request, now) !== null,
+            form: campaign.form,
+            secrets,
+            sender: mail.sender,
+            resendSeconds: config.resendSeconds,
+            now,
+          });
+    // "None" is a response, not an error: the page asks on every reload of the code screen.
+    return screen === null
+      ? reply.code(204).header('cache-control', 'no-store').send()
+      : sendJson(reply, screen);
   });
-}
-
-/** Whether a form may ask for a code: always, unless the breaker is open or the trap is filled in. */
-async function hasPaid(
-  context: VisitorContext,
-  proofOfWork: ProofOfWork,
-  { headers, body }: FastifyRequest,
-  {
-    clientAddress,
-    email,
-    knownBrowserId,
-  }: { clientAddress: string; email: string; knownBrowserId: string | null },
-): Promise<boolean> {
-  if (!isTrapFilled(body) && !(await context.limits.breaker.isOpen(clientAddress))) return true;
-  // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
-  if (knownBrowserId !== null && (await isWaiting(context, knownBrowserId, normaliseEmail(email))))
-    return true;
-  const proof = headers[PROOF_OF_WORK_HEADER];
-  return proofOfWork.accepts(typeof proof === 'string' ? proof : undefined);
 }
 
 /** Preferences may be several, in one header or in more, each with parameters (RFC 7240, section 2). */
@@ -173,14 +222,14 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
  * A program reads which field is wrong.
  */
 function sendInvalidForm(
-  context: VisitorContext,
+  campaign: Campaign,
+  sendError: SendError,
   { headers }: FastifyRequest,
   reply: FastifyReply,
   error: z.core.$ZodError,
 ): FastifyReply {
-  const { campaign, sendError } = context;
   const [issue] = error.issues;
-  if (issue?.path[0] !== 'answers') return sendInvalidInput(context, reply, error);
+  if (issue?.path[0] !== 'answers') return sendInvalidInput(campaign, sendError, reply, error);
   const { fields, messages } = campaign.form;
   if (headers[CONSENT_VERSION_HEADER] !== undefined)
     return sendError(reply, 'page-outdated', { sentence: messages.changed });
@@ -195,7 +244,8 @@ function sendInvalidForm(
 
 /** The answer's sentence is about the first issue; the generic sentences of the specification name their field as well. */
 function sendInvalidInput(
-  { campaign, sendError }: VisitorContext,
+  campaign: Campaign,
+  sendError: SendError,
   reply: FastifyReply,
   error: z.core.$ZodError,
 ): FastifyReply {

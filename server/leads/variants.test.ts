@@ -14,7 +14,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { variantsCampaign } from '#testing/other-campaigns.ts';
 
-const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..', '..');
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 const EMAIL = 'ada@example.com';
 const B = 'Write Emails That Get Answers';
 

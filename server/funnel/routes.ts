@@ -7,8 +7,8 @@ import type { Http } from '#server/http/http.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
-import { dropRequest } from '#server/visitors/drop-request.ts';
-import type { FunnelCounter } from '#server/visitors/funnel/counter.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
+import type { FunnelCounter } from '#server/funnel/counter.ts';
 import { API } from '#shared/api.ts';
 import { FIRST_SEEN, REPORTED_STEPS } from '#shared/funnel.ts';
 
@@ -22,7 +22,7 @@ const VariantReport = z.strictObject({
 /** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
-/** The slice of what visitors' calls work with (server/visitors/visitor-context.ts) that this one needs. */
+/** The part of the service (server/run/service.ts) and of HTTP that this route needs. */
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly funnel: Pick<FunnelCounter, 'stepReported'>;
   readonly campaign: Pick<Campaign, 'variants'>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { prolongCode } from '#server/db/tables/codes.ts';
+import { prolongCode } from '#server/codes/codes.ts';
 import { type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';

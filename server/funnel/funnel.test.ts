@@ -16,7 +16,7 @@ import { addFunnelCounts, deleteFunnelCounts } from '#server/db/tables/funnel-co
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/whole/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { createFunnelCounter } from '#server/visitors/funnel/counter.ts';
+import { createFunnelCounter } from '#server/funnel/counter.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';

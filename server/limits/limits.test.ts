@@ -5,11 +5,10 @@ import { v7 as uuid } from 'uuid';
 
 import { HOUR_MS } from '#server/platform/time.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { insertChallenge } from '#server/db/tables/challenges.ts';
-import { insertCode } from '#server/db/tables/codes.ts';
+import { issueCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
-import { createCountedLimits } from '#server/limits/counted-limits.ts';
+import { createCountedLimits, type CountedLimits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -67,16 +66,20 @@ const SETTINGS = {
   resendSeconds: 60,
 };
 
-async function storeCode(
-  db: Db,
-  { email, at, livesMs }: { email: string; at: number; livesMs: number },
-): Promise<void> {
-  const [id, expiresAt] = [uuid(), at + livesMs];
-  const times = { created_at: at, expires_at: expiresAt };
-  await insertChallenge(db, { id, browser_id: 'b', email, codes_sent: 1, ...times });
-  const code = { id: uuid(), challenge_id: id, email, client_address: '192.0.2.1', secret_id: 's' };
-  await insertCode(db, { ...code, ...times });
-}
+const storeCode = (db: Db, { email, at, livesMs }: { email: string; at: number; livesMs: number }) =>
+  issueCode(db, {
+    id: uuid(),
+    submission_id: null,
+    email,
+    client_address: '192.0.2.1',
+    secret_id: 's',
+    created_at: at,
+    expires_at: at + livesMs,
+  });
+
+/** Whether a code may be sent to an e-mail address. */
+const sendTo = async (limits: CountedLimits, db: Db, email: string, now: number) =>
+  limits.sendToAddress(await limits.codesOfAddress(db, email, now), now);
 
 const NOON = Date.UTC(2026, 10, 20, 12);
 const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets = SECRETS) =>
@@ -97,10 +100,10 @@ for (const engine of ENGINES) {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
       for (let count = 0; count < 5; count += 1)
-        await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, NOON);
+        await old.countSharedAttempt(db, 'ada@example.com', { atLiveCodes: true }, NOON);
       const rows = await db.selectFrom('limit_windows').select('key').execute();
       assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
-      const outcome = await limitsWith({}, changed).tryWithoutChallenge(
+      const outcome = await limitsWith({}, changed).countSharedAttempt(
         db,
         'ada@example.com',
         { atLiveCodes: true },
@@ -114,7 +117,7 @@ for (const engine of ENGINES) {
       const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
       const tryAt = (hours: number, atLiveCodes = true) =>
-        limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
+        limits.countSharedAttempt(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
       const comparedAt = async (hours: number) => {
         let compared = 0;
         while ((await tryAt(hours)).mayCompare) compared += 1;
@@ -146,7 +149,7 @@ for (const engine of ENGINES) {
         for (let i = 0; i < 40; i += 1) {
           // Five minutes later the first of them still count.
           const at = now + (i < 20 ? 0 : 5 * 60_000);
-          tries.push(await limits.tryWithoutChallenge(db, email, { atLiveCodes: atLiveCodes(i) }, at));
+          tries.push(await limits.countSharedAttempt(db, email, { atLiveCodes: atLiveCodes(i) }, at));
         }
         return {
           compared: tries.filter(({ mayCompare }) => mayCompare).length,
@@ -181,8 +184,8 @@ for (const engine of ENGINES) {
       const limits = limitsWith({ leadsPerEmailPerHour: 1 });
       const now = NOON;
       await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
-      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now)).type, 'allowed');
-      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
+      assert.equal((await sendTo(limits, db, 'ada@example.com', now)).type, 'allowed');
+      assert.equal((await sendTo(limits, db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
     }));
 
   it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, () =>
@@ -193,7 +196,7 @@ for (const engine of ENGINES) {
       const lives: { from: number; to: number }[] = [];
       const sendAt = async (minutes: number, livesMs = 600_000) => {
         const at = start + minutes * 60_000;
-        const allowed = await limits.sendToAddress(db, email, at);
+        const allowed = await sendTo(limits, db, email, at);
         if (allowed.type === 'exceeded') return allowed.retryAfterSeconds;
         await storeCode(db, { email, at, livesMs });
         lives.push({ from: at, to: at + livesMs });

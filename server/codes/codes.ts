@@ -1,0 +1,165 @@
+// A mailed six-digit code: stored, looked up, used once. Its digits are stored nowhere (digits.ts), and it is live until it expires or
+// is used. Visitors' codes and desk users' codes are in tables of their own; the statements are the same.
+import type { Selectable } from 'kysely';
+
+import { prolongChallenges } from '#server/codes/challenges.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+/** A visitor's code. */
+export type Code = Selectable<Schema['codes']>;
+
+type CodeTable = 'codes' | 'desk_sign_ins';
+
+/** Whether a code can still be used. */
+export const isLive = (code: Pick<Code, 'expires_at' | 'used_at'>, now: number): boolean =>
+  code.expires_at > now && code.used_at === null;
+
+export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<void> {
+  await tx.insertInto('codes').values(code).execute();
+}
+
+/**
+ * Marks a code as used. The caller also ends the other codes of its challenge.
+ * @returns false if another call has just used it
+ */
+export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable(table)
+    .set({ used_at: now })
+    .where('id', '=', id)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Expires unused codes now: those of a challenge, or of a browser at the desk and, if given, for one e-mail address. */
+export async function endCodes(
+  tx: Db,
+  table: CodeTable,
+  of: { readonly submission_id: string } | { readonly browser_id: string; readonly address_key?: string },
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable(table)
+    .set({ expires_at: now })
+    .where((eb) => eb.and(of))
+    .where('expires_at', '>', now)
+    .where('used_at', 'is', null)
+    .execute();
+}
+
+/** More than the limits allow in a day. */
+const MOST_READ = 50;
+
+/** Codes that expire later than a moment, newest first. */
+const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
+  db
+    .selectFrom('codes')
+    .select(columnsOf('codes'))
+    .where('expires_at', '>', since)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(most);
+
+/** The codes of a challenge that were alive then or later, newest first. Used ones are among them. */
+export async function codesOfChallenge(
+  db: Db,
+  challengeId: string,
+  since: number,
+  now: number,
+): Promise<readonly Code[]> {
+  return aheadLast(await newestAliveAt(db, since).where('submission_id', '=', challengeId).execute(), now);
+}
+
+/**
+ * The codes of an e-mail address that were alive then or later, newest first. Used ones are among them.
+ * @param emails the address, and the pseudonyms under which its codes outlive an erasure
+ * @param most maximum number of codes, if it is more than a few
+ */
+export async function codesOfAddress(
+  db: Db,
+  emails: readonly string[],
+  { since, most = 0 }: { readonly since: number; readonly most?: number },
+  now: number,
+): Promise<readonly Code[]> {
+  const newest = newestAliveAt(db, since, Math.max(most, MOST_READ));
+  return aheadLast(await newest.where('email', 'in', emails).execute(), now);
+}
+
+/** Whether a wrong clock dated a code. */
+export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
+  code.created_at > now + CLOCKS_DIFFER_MS;
+
+/** After a clock was set back, codes dated ahead of it come last: they are older. */
+const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
+  ...codes.filter((code) => !isAhead(code, now)),
+  ...codes.filter((code) => isAhead(code, now)),
+];
+
+/**
+ * Extends the life of a code that waited to be mailed, of its challenge and of those that share the code. Shortens no life, and revives
+ * none that has ended.
+ */
+export async function prolongCode(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  code: Code,
+  { expiresAt, now }: { expiresAt: number; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    // Using another code of this e-mail address updates the same rows in another order.
+    await lockAddress(tx, engine, code.email);
+    await tx
+      .updateTable('codes')
+      .set({ expires_at: expiresAt })
+      .where('id', '=', code.id)
+      .where('expires_at', '<', expiresAt)
+      .where('expires_at', '>', now)
+      .where('used_at', 'is', null)
+      .execute();
+    await prolongChallenges(tx, code, { expiresAt, now });
+  });
+}
+
+/** A code by its ID. */
+export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
+  return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
+}
+
+/** IDs begin with their time (UUID version 7), so the primary key serves as the index. */
+const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; most: number }) =>
+  db
+    .selectFrom('codes')
+    .where('id', '>=', lowestIdAt(from))
+    .where('id', '<', lowestIdAt(to))
+    .orderBy('id', 'desc')
+    .limit(most);
+
+/**
+ * Counts the codes made in a span of time, and those of them that were used.
+ * @param most maximum number of codes to look at, newest first
+ */
+export async function codeStatistics(
+  db: Db,
+  span: { from: number; to: number; most: number },
+): Promise<{ sent: number; entered: number }> {
+  const row = await db
+    .selectFrom(newestInSpan(db, span).select('used_at').as('newest'))
+    .select((eb) => [eb.fn.countAll().as('sent'), eb.fn.count('newest.used_at').as('entered')])
+    .executeTakeFirstOrThrow();
+  return { sent: Number(row.sent), entered: Number(row.entered) };
+}
+
+/**
+ * The newest codes made in a span of time: for whom, from where, and whether they were used.
+ * @param most maximum number of codes to return
+ */
+export const newestCodes = (
+  db: Db,
+  span: { from: number; to: number; most: number },
+): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
+  newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();

@@ -1,0 +1,46 @@
+// Sign-ins at the desk that wait for a mailed code; codes.ts accepts and ends them. A row is made for every e-mail address that is typed,
+// so that one of DESK_PEOPLE costs the same statements as any other. Without one of DESK_PEOPLE it names no one, and no code opens it.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { columnsOf } from '#server/db/all-tables.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
+
+type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;
+
+export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
+  await db.insertInto('desk_sign_ins').values(signIn).execute();
+}
+
+/** The newest sign-ins of a browser whose codes can still be entered, newest first. @param most maximum number to return */
+export const openSignIns = (
+  db: Db,
+  { browserId, most, now }: { browserId: string; most: number; now: number },
+): Promise<DeskSignIn[]> =>
+  db
+    .selectFrom('desk_sign_ins')
+    .select(columnsOf('desk_sign_ins'))
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .where('used_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+
+/** Takes the sign-ins whose mail is still to be queued: of several processes, one gets each. */
+export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
+  tx
+    .updateTable('desk_sign_ins')
+    .set({ mailed_at: now })
+    .where('mailed_at', 'is', null)
+    .where('email', 'is not', null)
+    .where('expires_at', '>', now)
+    .returning(columnsOf('desk_sign_ins'))
+    .execute();
+
+/** A sign-in by its id. */
+export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
+  db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();

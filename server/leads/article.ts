@@ -1,0 +1,150 @@
+// The gated article, in its three ways out: the page, the guide as a file behind the button under it, and the link in the mail with the
+// guide. None is in a public file; the response to the right code (routes.ts) is the only other way to the article's text.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import mime from 'mime';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { findReader, leadExists, noteRead } from '#server/db/tables/leads.ts';
+import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
+import {
+  createResource,
+  JSON_TYPE,
+  sendResource,
+  sendWhole,
+  textResource,
+  type Resource,
+} from '#server/http/send-resource.ts';
+import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
+import { readGuideToken } from '#server/secrets/mail-links.ts';
+import type { Webhooks } from '#server/webhooks/webhooks.ts';
+import { API } from '#shared/api.ts';
+import { fill } from '#shared/words.ts';
+
+/** Adds the routes of the article, of the guide as a file and of the link in a mail. */
+export function addArticleRoutes(app: FastifyInstance, service: VisitorService, http: VisitorHttp): void {
+  addArticleRoute(app, service, http);
+  addGuideFileRoute(app, service, http);
+  addGuideLinkRoute(app, service, http);
+}
+
+function addArticleRoute(
+  app: FastifyInstance,
+  { campaign, database, webhooks, clock }: VisitorService,
+  { cookies, sendError }: VisitorHttp,
+): void {
+  const resource = textResource(JSON.stringify(campaign.article), {
+    type: JSON_TYPE,
+    cacheControl: 'private, no-store',
+    always: [],
+  });
+  app.get(API.article, async (request, reply) => {
+    const leadId = cookies.readSession(request, clock());
+    const reader = leadId === null ? undefined : await findReader(database.db, leadId);
+    // An erased lead has no access any more, whatever its cookie says.
+    if (reader === undefined) return sendError(reply, 'no-session');
+    // Security gateways open links in a real browser. The page says with HEAD that such a reader has scrolled.
+    const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
+    if (reader.first_read_at === null && asksAsReader)
+      await noteFirstReading(database.db, webhooks, reader.id, clock(), request.log);
+    return sendWhole(request, reply, resource);
+  });
+}
+
+/** The article waits no longer for the note: a database that another process has locked is still read. Milliseconds. */
+const NOTED_WITHIN_MS = 100;
+
+/**
+ * Notes that a lead is given the article, and queues the event of it, if it is the first time. Call it before the article is sent, for
+ * a lead of whom that is not known already. A failure is logged and withholds nothing; the next reading is noted.
+ * @returns when it is noted, or takes too long and goes on after the response
+ */
+export async function noteFirstReading(
+  db: Db,
+  webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>,
+  leadId: string,
+  now: number,
+  log: Pick<FastifyBaseLogger, 'warn'>,
+): Promise<void> {
+  const noteIn = async (tx: Db) => {
+    if (await noteRead(tx, { id: leadId, now })) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
+  };
+  const note = async () => {
+    try {
+      // Alone, the one statement needs no transaction around it.
+      if (webhooks.endpoints.length === 0) return await noteIn(db);
+      await db.transaction().execute(noteIn);
+      webhooks.wake();
+    } catch (error) {
+      log.warn({ err: error }, 'That an article was read could not be noted; the next reading is.');
+    }
+  };
+  await Promise.race([note(), setTimeout(NOTED_WITHIN_MS, undefined, { ref: false })]);
+}
+
+/** Errors: 404 `not-found` when the campaign has no such file, 401 `no-session`, and those of a resource (http/send-resource.ts). */
+function addGuideFileRoute(
+  app: FastifyInstance,
+  { campaign, database, clock }: VisitorService,
+  { cookies, sendError }: VisitorHttp,
+): void {
+  const guide = campaign.downloadFile === null ? null : readGuide(campaign.downloadFile);
+  app.route({
+    // The page asks with HEAD whether there is still a session.
+    method: ['GET', 'HEAD'],
+    url: API.guideFile,
+    handler: async (request, reply) => {
+      if (guide === null) return sendError(reply, 'not-found');
+      const leadId = cookies.readSession(request, clock());
+      if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
+      return sendResource(request, reply, guide, sendError);
+    },
+  });
+}
+
+/** Keeps the file in memory: a thousand who read it slowly share one copy, and hold no file open. */
+function readGuide(file: string): Resource {
+  const name = path.basename(file);
+  const guide = createResource({
+    type: mime.getType(name) ?? 'application/octet-stream',
+    cacheControl: 'private, no-store',
+    bodies: { identity: readFileSync(file) },
+    // Names in article/ are of letters, digits and signs that need no escaping (shared/campaign-schema.ts).
+    always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
+  });
+  // Its entity tag is a hash of the file: made now, so that no visitor waits for that of a large one.
+  guide.representationFor(undefined);
+  return guide;
+}
+
+/** Where the page opens the guide at once (web/boot.ts). */
+const GUIDE_PLACE = '/#guide';
+
+/** The link opens the guide in a new session, on any device. */
+function addGuideLinkRoute(
+  app: FastifyInstance,
+  { config, campaign, database, secrets, clock }: VisitorService,
+  { cookies, letterPage }: VisitorHttp,
+): void {
+  const words = campaign.interface.guideLink;
+  const expired = letterPage({
+    tab: fill(words.pageTitle, { title: campaign.site.title }),
+    title: words.title,
+    text: words.text,
+    way: wayHome(words.home, config.basePath),
+  });
+  app.get<{ Querystring: { t?: unknown } }>(API.guide, async (request, reply) => {
+    const leadId = readGuideToken(secrets, request.query.t, clock());
+    if (leadId === null || !(await leadExists(database.db, leadId)))
+      return sendDeadLink(request, reply, expired);
+    const isOwn = cookies.readSession(request, clock()) === leadId && !cookies.cameByLink(request);
+    cookies.openSession(reply, leadId, clock(), isOwn ? 'code' : 'link');
+    return reply
+      .header('cache-control', 'no-store')
+      .header('referrer-policy', 'no-referrer')
+      .redirect(config.basePath + GUIDE_PLACE, 303);
+  });
+}

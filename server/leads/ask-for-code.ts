@@ -1,0 +1,210 @@
+// Takes a form: stores it, makes a code and adds its mail, all in one transaction. Nothing known about an e-mail address changes here,
+// because anyone can type any address.
+import { randomUUIDv7 } from 'node:crypto';
+
+import { v7 as uuid } from 'uuid';
+
+import type { Attribution } from '#server/attribution/attribution.ts';
+import {
+  endChallenge,
+  findChallenge,
+  hasCodeOfItsOwn,
+  insertChallenge,
+  updateChallenge,
+  type Challenge,
+} from '#server/codes/challenges.ts';
+import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
+import { codeReference } from '#server/codes/digits.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { isRecent } from '#server/db/engine/clocks.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { findMailOfCode } from '#server/db/tables/outbox.ts';
+import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
+import { withCodePost, type CodeMail, type CodePost } from '#server/leads/mail-in-transaction.ts';
+import type { Limits } from '#server/limits/limits.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { CodeRequested } from '#shared/api.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
+import type { ApiErrorCode } from '#shared/errors.ts';
+import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
+import { answersText, labelledAnswers } from '#shared/own-answers.ts';
+
+/** What a request shows about its sender. */
+export type Visitor = {
+  readonly browserId: string;
+  /** Whether that ID was made for this request: nothing has it yet. */
+  readonly isNewBrowser: boolean;
+  readonly clientAddress: string;
+  readonly userAgent: string | null;
+  /** The consent wording that the page showed (form-checks.ts). */
+  readonly consentVersion: string;
+  /** Campaign parameters of the page's URL. */
+  readonly attribution: Attribution;
+  /** Which of several pages had the form; null if none was named. */
+  readonly variant: string | null;
+  /** Marks of the e-mail address (email-domain.ts). */
+  readonly flags: readonly string[];
+};
+
+export type AskOutcome =
+  | { readonly type: 'requested'; readonly requested: CodeRequested }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'mail-backlog'>;
+      readonly retryAfterSeconds: number;
+    };
+
+/** What the operator set and opened. */
+type AskParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly mail: CodeMail;
+  readonly config: Pick<Config, 'codeTtlSeconds' | 'resendSeconds'>;
+  readonly campaign: { readonly form: { readonly fields: readonly OwnField[] } };
+};
+
+/** A form as it is stored. */
+type Form = LeadAnswers & { readonly email: string; readonly emailTyped: string };
+
+/**
+ * Handles a validated form. The outcome is the same for e-mail addresses we know and those we do not. A code that could not be mailed in
+ * time is not promised: `mail-backlog`.
+ *
+ * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, gets the same response and mails nothing: in
+ * the same browser (by its challenge), and from the same IP address (whose response, cookie included, may have been lost). A visitor
+ * without attempts gets a new code at once, in a new challenge.
+ */
+export function askForCode(parts: AskParts, lead: Lead, visitor: Visitor, now: number): Promise<AskOutcome> {
+  const { database, mail, campaign } = parts;
+  const form: Form = {
+    name: lead.name,
+    company: lead.company,
+    answers: answersText(labelledAnswers(campaign.form.fields, lead.answers)),
+    email: normaliseEmail(lead.email),
+    emailTyped: lead.email,
+  };
+  // Mail servers need not support other letters than ASCII in a domain. The schema refuses addresses without such a form.
+  const recipient = asciiAddress(lead.email) ?? form.email;
+  const { clientAddress } = visitor;
+  return withCodePost(database.db, mail, { recipient, clientAddress }, (tx, post) =>
+    ask(tx, form, visitor, now, { ...parts, post }),
+  );
+}
+
+async function ask(
+  tx: Db,
+  form: Form,
+  visitor: Visitor,
+  now: number,
+  { database, secrets, limits, mail, config, post }: AskParts & { readonly post: CodePost },
+): Promise<AskOutcome> {
+  const { email } = form;
+  const { browserId, isNewBrowser, clientAddress } = visitor;
+  const respond = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
+    type: 'requested',
+    requested: {
+      challengeId,
+      reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
+      resendSeconds,
+      sender: mail.sender,
+    },
+  });
+
+  const asks = await limits.askFromNetwork(tx, clientAddress, now);
+  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+
+  await lockAddress(tx, database.engine, email);
+  const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
+  const isExhausted = open !== undefined && limits.isExhausted(open);
+  const challenge = isExhausted ? undefined : open;
+  const codes = await limits.codesOfAddress(tx, email, now);
+  const newest = isExhausted ? undefined : codeFor(codes, challenge, clientAddress, now);
+  const newestMail = newest && (await findMailOfCode(tx, newest.id));
+  if (
+    newest &&
+    isLive(newest, now) &&
+    isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&
+    // Another browser's code is entered with shared attempts. If those are being used up, only a new code helps.
+    (hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now)))
+  ) {
+    const stored = { codesMailed: 0, expiresAt: newest.expires_at } as const;
+    const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
+    return respond(challengeId, newest, resendInSeconds(newest, newestMail, config.resendSeconds, now));
+  }
+
+  const lateBySeconds = await post.lateBySeconds(tx, now);
+  if (lateBySeconds > 0) return { type: 'refused', error: 'mail-backlog', retryAfterSeconds: lateBySeconds };
+  const maySend = limits.sendToAddress(codes, now);
+  if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
+
+  if (isExhausted) {
+    await endCodes(tx, 'codes', { submission_id: open.id }, now);
+    await endChallenge(tx, open.id, now);
+  }
+  const expiresAt = now + config.codeTtlSeconds * 1000;
+  const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
+  const code: Code = {
+    // The ID holds the time, by which codes are counted (codeStatistics).
+    id: uuid({ msecs: now }),
+    submission_id: challengeId,
+    email,
+    client_address: clientAddress,
+    secret_id: secrets[0].id,
+    created_at: now,
+    expires_at: expiresAt,
+    used_at: null,
+  };
+  await issueCode(tx, code);
+  await post.add(tx, code, now);
+  return respond(challengeId, code, config.resendSeconds);
+}
+
+/**
+ * Stores a form, in the open challenge of its browser if there is one. Sending the same again keeps when and from where it came first.
+ * @param challenge undefined: a new one begins
+ * @returns the ID of the challenge
+ */
+async function storeForm(
+  tx: Db,
+  challenge: Challenge | undefined,
+  form: Form,
+  visitor: Visitor,
+  { codesMailed, expiresAt }: { readonly codesMailed: 0 | 1; readonly expiresAt: number },
+  now: number,
+): Promise<string> {
+  const { clientAddress, userAgent, consentVersion, attribution, variant, flags } = visitor;
+  const typed = { ...answersOf(form), email_typed: form.emailTyped, consent_version: consentVersion };
+  const sent = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
+  if (challenge === undefined) {
+    const id = randomUUIDv7();
+    await insertChallenge(tx, {
+      ...sent,
+      id,
+      browser_id: visitor.browserId,
+      email: form.email,
+      attribution: JSON.stringify(attribution),
+      flags: flags.join(' '),
+      variant,
+      created_at: now,
+      asked_at: now,
+      codes_sent: codesMailed,
+      expires_at: expiresAt,
+    });
+    return id;
+  }
+  const isSame = (Object.keys(typed) as (keyof typeof typed)[]).every(
+    (field) => typed[field] === challenge[field],
+  );
+  const { client_address, user_agent, given_at } = challenge;
+  await updateChallenge(tx, challenge.id, {
+    ...sent,
+    ...(isSame && { client_address, user_agent, given_at }),
+    asked_at: now,
+    codes_sent: challenge.codes_sent + codesMailed,
+    // A code of another browser may live longer or shorter than this challenge's own.
+    expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,
+  });
+  return challenge.id;
+}

@@ -1,0 +1,190 @@
+// Two things that happen to one visitor or one e-mail address at the same time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createProofEraser } from '#server/consent/chain.ts';
+import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { inTurn } from '#testing/address-lock.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { EMAIL, ask, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+
+/** Another tab of the same browser, with the cookies it has now. */
+function newTab(server: ServerUnderTest, { cookies }: Visitor): Visitor {
+  const tab = createVisitor(server);
+  for (const [name, value] of cookies) tab.cookies.set(name, value);
+  return tab;
+}
+
+const erase = ({ database, service, now }: ServerUnderTest) =>
+  database.db.transaction().execute((tx) =>
+    erasePersonalData(tx, database.engine, {
+      email: EMAIL,
+      pseudonyms: pseudonymsOf(service.secrets, EMAIL),
+      eraseProofs: createProofEraser(service, now()),
+      now: now(),
+    }),
+  );
+
+const attemptsOf = ({ database }: ServerUnderTest) =>
+  database.db.selectFrom('submissions').select('wrong_attempts').execute();
+
+for (const engine of ENGINES) {
+  describe(`races of visitors on ${engine}`, () => {
+    it('let both tabs in that enter the same code, with one lead, one receipt and no attempt used up', () =>
+      withServer({ engine }, async (server) => {
+        const tab = createVisitor(server);
+        await ask(tab);
+        const code = await newestCode(server);
+        const tabs = [tab, newTab(server, tab)] as const;
+        const responses = await inTurn(server.database, EMAIL, [
+          () => enter(tabs[0], code),
+          () => enter(tabs[1], code),
+        ]);
+        for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+        for (const { cookies } of tabs) assert.ok(cookies.has('session'));
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+      }));
+
+    it('let both tabs in that enter the code of another browser in their network', () =>
+      withServer({ engine }, async (server) => {
+        await ask(createVisitor(server));
+        const code = await newestCode(server);
+        const tab = createVisitor(server);
+        await ask(tab);
+        const other = newTab(server, tab);
+        const responses = await Promise.all([enter(tab, code), enter(other, code)]);
+        for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+      }));
+
+    it('give back the attempt of each entry whose response was lost, so that the same code works seven times', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        const lost = newTab(server, visitor);
+        for (let entry = 0; entry < 7; entry += 1) {
+          const { statusCode, body } = await enter(newTab(server, lost), code);
+          assert.equal(statusCode, 200, body);
+        }
+        const parallel = await Promise.all(
+          Array.from({ length: 4 }, async () => (await enter(newTab(server, lost), code)).statusCode),
+        );
+        assert.deepEqual(parallel, [200, 200, 200, 200]);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+      }));
+
+    it('compare no more than five of many parallel attempts without cookies, and leave the owner five', () =>
+      withServer({ engine }, async (server) => {
+        const owner = createVisitor(server, '203.0.113.1');
+        await ask(owner);
+        const code = await newestCode(server);
+        const responses = await Promise.all(
+          Array.from({ length: 20 }, (_, at) =>
+            enter(createVisitor(server, `198.51.100.${at + 1}`), wrongFor(code)),
+          ),
+        );
+        const statuses = responses.map(({ statusCode }) => statusCode);
+        assert.equal(statuses.filter((status) => status === 400).length, 5, String(statuses));
+        assert.equal(statuses.filter((status) => status === 429).length, 15, String(statuses));
+        const late = await enter(createVisitor(server, '198.51.100.99'), code);
+        assert.equal(late.statusCode, 429, 'the right code is not compared, either');
+        assert.equal(await server.countRows('leads'), 0);
+        assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+        assert.equal((await enter(owner, code)).statusCode, 200);
+      }));
+
+    it('refuse a code whose e-mail address is erased while it is compared', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        await server.advance(0);
+        const [erased, entered] = await inTurn(server.database, EMAIL, [
+          () => erase(server),
+          () => enter(visitor, code),
+        ]);
+        assert.equal(erased.codes, 1);
+        assert.equal(entered.statusCode, 400, entered.body);
+        assert.equal(entered.headers['x-error-code'], 'wrong-code');
+        assert.equal(visitor.cookies.has('session'), false);
+        for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
+          assert.equal(await server.countRows(table), 0, table);
+      }));
+
+    it('erase the lead of a code that was entered just before, and end its session', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        await server.advance(0);
+        const [entered] = await inTurn(server.database, EMAIL, [
+          () => enter(visitor, code),
+          () => erase(server),
+        ]);
+        for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
+          assert.equal(await server.countRows(table), 0, table);
+        if (entered.statusCode === 200) assert.equal((await visitor.get('/api/article')).statusCode, 401);
+      }));
+
+    it('verify a code while the next one is asked for: one lead, one receipt, no attempt used up', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        await server.advance(60);
+        const tab = newTab(server, visitor);
+        const [resent, entered] = await inTurn(server.database, EMAIL, [
+          () => ask(tab),
+          () => enter(visitor, code),
+        ]);
+        assert.equal(resent.statusCode, 202, resent.body);
+        assert.equal(entered.statusCode, 200, entered.body);
+        assert.equal((await visitor.get('/api/article')).statusCode, 200);
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
+      }));
+
+    it('mail a code in a new challenge when it is asked for just after the one before was entered', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        await server.advance(60);
+        const tab = newTab(server, visitor);
+        const [entered, resent] = await inTurn(server.database, EMAIL, [
+          () => enter(visitor, code),
+          () => ask(tab),
+        ]);
+        assert.equal(entered.statusCode, 200, entered.body);
+        assert.equal(resent.statusCode, 202, resent.body);
+        const second = await newestCode(server, 2);
+        // The ask may have come first: its code then ended with the one that was entered.
+        const again = await enter(tab, second);
+        assert.ok([200, 400].includes(again.statusCode), again.body);
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), again.statusCode === 200 ? 2 : 1);
+      }));
+
+    it('do not reset the attempts of a challenge with a resend between wrong codes', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const wrong = wrongFor(await newestCode(server));
+        await server.advance(60);
+        const statuses = await Promise.all([
+          ...[1, 2, 3].map(() => enter(visitor, wrong)),
+          ask(newTab(server, visitor)),
+          ...[1, 2, 3].map(() => enter(visitor, wrong)),
+        ]).then((responses) => responses.map(({ statusCode }) => statusCode));
+        assert.equal(statuses.filter((status) => status === 400).length, 5, String(statuses));
+        assert.equal(statuses.filter((status) => status === 429).length, 1, String(statuses));
+      }));
+  });
+}

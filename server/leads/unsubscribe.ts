@@ -1,0 +1,69 @@
+// Taking the consent back. Opening the link does nothing: mail scanners open all of them. Pressing the button on its page does it,
+// and so does the button of a mail program, which posts the same without opening the page (RFC 8058).
+import type { FastifyInstance } from 'fastify';
+
+import { withdrawConsent } from '#server/consent/withdraw.ts';
+import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
+import { sendWhole } from '#server/http/send-resource.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
+import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { readUnsubscribeToken } from '#server/secrets/mail-links.ts';
+import { API } from '#shared/api.ts';
+import { fill } from '#shared/words.ts';
+
+const BODY_LIMIT_BYTES = 4_096;
+const USER_AGENT_MAX_LENGTH = 500;
+
+/** What the mail program's button and ours send (RFC 8058, section 3.1). */
+const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
+
+/** What our page's form sends too. */
+const FROM_PAGE = 'page';
+
+/** Adds the routes of an unsubscribe link. No response shows whose link it is, or whether the lead exists. */
+export async function addUnsubscribeRoutes(
+  app: FastifyInstance,
+  service: VisitorService,
+  { letterPage, visitorAddress }: VisitorHttp,
+): Promise<void> {
+  const { config, campaign, secrets, clock } = service;
+  const words = campaign.interface.unsubscribe;
+  const tab = fill(words.pageTitle, { title: campaign.site.title });
+  const way = wayHome(words.home, config.basePath);
+  const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
+  const askPage = letterPage({ tab, title: words.title, text: words.text, way: form });
+  const donePage = letterPage({ tab, title: words.doneTitle, text: words.doneText, way });
+  const unknownPage = letterPage({ tab, title: words.unknownTitle, text: words.unknownText, way });
+
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // Any body counts (RFC 8058 asks for one): some programs change it or its type, and the link is signed.
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+    scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
+      const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
+      return isOurs ? sendWhole(request, reply, askPage) : sendDeadLink(request, reply, unknownPage);
+    });
+
+    scope.post<{ Querystring: { t?: unknown } }>(
+      API.unsubscribe,
+      { bodyLimit: BODY_LIMIT_BYTES },
+      async (request, reply) => {
+        const clientAddress = visitorAddress(request);
+        if (clientAddress === null) return dropRequest(reply);
+        const leadId = readUnsubscribeToken(secrets, request.query.t);
+        if (leadId === null) return sendDeadLink(request, reply, unknownPage);
+        const isPage = typeof request.body === 'string' && new URLSearchParams(request.body).has(FROM_PAGE);
+        await withdrawConsent(service, {
+          leadId,
+          way: isPage ? 'page' : 'one-click',
+          clientAddress,
+          userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
+          now: clock(),
+        });
+        return sendWhole(request, reply, donePage);
+      },
+    );
+  });
+}
