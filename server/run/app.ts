@@ -31,6 +31,6 @@ export async function buildApp(
     webhooks: context.webhooks,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
-  complete(service.mail.backlog, mailEventUrls);
+  complete(mailEventUrls);
   return app;
 }

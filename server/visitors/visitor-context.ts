@@ -18,7 +18,7 @@ export type VisitorService = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly funnel: FunnelCounter;
-  readonly mail: Pick<OpenMail, 'sender' | 'backlog' | 'reserve' | 'wake'>;
+  readonly mail: Pick<OpenMail, 'sender' | 'wake'>;
   readonly webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>;
   readonly metrics: Metrics;
   readonly clock: () => number;

@@ -24,14 +24,9 @@ import {
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import {
-  findMailOfCode,
-  findPlaceInQueue,
-  laneOf,
-  type FirstLease,
-  type Lane,
-} from '#server/db/tables/outbox.ts';
+import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
+import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
 import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
@@ -98,26 +93,12 @@ export async function requestCode(
   const recipient = asciiAddress(lead.email) ?? email;
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
   const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
-  using reservation = context.mail.reserve(lane);
-  const { mail, ...outcome } = await context.database.db
-    .transaction()
-    .execute((tx) => answer(tx, context, ask, reservation?.lease));
-  if (mail !== undefined) {
-    if (reservation) reservation.deliver(mail);
-    else context.mail.wake();
-  }
+  const outcome = await context.database.db.transaction().execute((tx) => answer(tx, context, ask));
+  if (outcome.type === 'requested') context.mail.wake();
   return outcome;
 }
 
-/** The outcome, and the mail that was queued for it. */
-type Answer = RequestCodeOutcome & { readonly mail?: Awaited<ReturnType<typeof queueCodeMail>> };
-
-async function answer(
-  tx: Db,
-  context: VisitorContext,
-  ask: Ask,
-  lease: FirstLease | undefined,
-): Promise<Answer> {
+async function answer(tx: Db, context: VisitorContext, ask: Ask): Promise<RequestCodeOutcome> {
   const { limits } = context;
   const { email, recipient, lane, visitor, now } = ask;
 
@@ -140,8 +121,9 @@ async function answer(
     return requested(context, challengeId, keyOf(recent), resendInSeconds(context, recent, sent, now));
   }
 
-  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
-  if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
+  const { codeTtlSeconds } = context.config;
+  const turn = await findTurn(tx, lane, { now, codeTtlSeconds });
+  if (turn.type === 'too late') return { ...turn, type: 'refused', error: 'mail-backlog' };
 
   const maySend = await limits.sendToAddress(tx, email, now);
   if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
@@ -150,7 +132,7 @@ async function answer(
     await endCodes(tx, open.id, now);
     await endChallenge(tx, open.id, now);
   }
-  const expiresAt = now + context.config.codeTtlSeconds * 1000;
+  const expiresAt = now + codeTtlSeconds * 1000;
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
   await storeSubmission(tx, context, ask, challengeId);
@@ -166,13 +148,9 @@ async function answer(
     used_at: null,
   };
   await insertCode(tx, code);
-  const place =
-    lease === undefined
-      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mail.backlog.mostBehindMs })
-      : { ...lane, turnAt: now };
-  const id = uuid({ msecs: now });
-  const mail = await queueCodeMail(tx, { id, code, recipient, place, lease, now });
-  return { ...requested(context, challengeId, keyOf(code), context.config.resendSeconds), mail };
+  const place = { ...lane, turnAt: turn.turnAt };
+  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });
+  return requested(context, challengeId, keyOf(code), context.config.resendSeconds);
 }
 
 /** The code that was mailed a moment ago, or is about to be, and that answers this request as well. */
