@@ -93,8 +93,8 @@ const NO_QUEUE = SMTP_CONNECTIONS;
 const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
 
 export type Turn =
-  | { readonly type: 'in time'; readonly turnAt: number }
-  | { readonly type: 'too late'; readonly retryAfterSeconds: number };
+  | { readonly type: 'found'; readonly turnAt: number }
+  | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
  * Finds the turn of a new code, or refuses it if it would wait for too long. The turn is never before that of an earlier mail of the
@@ -118,12 +118,12 @@ export async function findTurn(
     .where(isQueued)
     .executeTakeFirstOrThrow();
   if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
-    return { type: 'too late', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
+    return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
     queue.waiting <= NO_QUEUE ? 0 : (await expectedWaitMs(tx, { network, domain }, now)) - mostWaitMs;
-  if (excessMs > 0) return { type: 'too late', retryAfterSeconds: retryAfter(excessMs) };
+  if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
   const turnAt = Math.max(now, (queue.own ?? 0) + NETWORK_STEP_MS, (queue.domain ?? 0) + DOMAIN_STEP_MS);
-  return { type: 'in time', turnAt: Math.min(turnAt, now + mostWaitMs) };
+  return { type: 'found', turnAt: Math.min(turnAt, now + mostWaitMs) };
 }
 
 const retryAfter = (ms: number): number =>

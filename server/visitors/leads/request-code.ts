@@ -123,7 +123,7 @@ async function answer(tx: Db, context: VisitorContext, ask: Ask): Promise<Reques
 
   const { codeTtlSeconds } = context.config;
   const turn = await findTurn(tx, lane, { now, codeTtlSeconds });
-  if (turn.type === 'too late') return { ...turn, type: 'refused', error: 'mail-backlog' };
+  if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
 
   const maySend = await limits.sendToAddress(tx, email, now);
   if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
