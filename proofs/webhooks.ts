@@ -90,7 +90,7 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
 
   const committed = await db
     .selectFrom('webhook_events')
-    .select(['id', 'type', 'lead_id', 'state', 'attempts', 'answer'])
+    .select(['id', 'type', 'lead_id', 'state', 'attempts', 'reply'])
     .execute();
   const leads = await db.selectFrom('leads').select(['id', 'first_read_at']).execute();
   await close();
@@ -103,8 +103,8 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
   ]);
   // A kill in the middle of a try counts as one, and after some of them the next is half an hour away: late is not lost.
   const late = committed.filter(({ id, state }) => state === 'queued' && !kept.has(id));
-  for (const { type, attempts, answer } of late)
-    process.stdout.write(`${engine}: ${type} waits after ${attempts} tries (${answer ?? 'no answer'})\n`);
+  for (const { type, attempts, reply } of late)
+    process.stdout.write(`${engine}: ${type} waits after ${attempts} tries (${reply ?? 'no answer'})\n`);
   const lateOnes = new Set(late.map((event) => `${event.type} ${event.lead_id}`));
   const lost =
     committed.filter((event) => !kept.has(event.id) && !late.includes(event)).length +

@@ -35,11 +35,10 @@ const MAIL_AND_EVENTS = [
   'server/mail-events/mail-events',
   'server/mail/letters/guide-mail',
   'server/mail/letters/new-lead-mail',
-  'server/mail/outbox/backlog',
+  'server/jobs/mail-jobs',
   'server/mail/outbox/mail-worker',
-  'server/mail/outbox/outbox-snapshot',
   'server/webhooks/bounced-leads',
-  'server/webhooks/webhook-retries',
+  'server/webhooks/webhook-worker',
   'server/webhooks/webhooks',
 ];
 

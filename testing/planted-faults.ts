@@ -110,7 +110,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'known and unknown addresses get the same response',
     fault: 'skip the mail for a known lead',
     file: 'server/leads/ask-for-code.ts',
-    find: '  const lateBySeconds = await post.lateBySeconds(tx, now);\n',
+    find: '  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });\n',
     replace: `
   const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   if (known) {
@@ -118,7 +118,7 @@ export const FAULTS: readonly PlantedFault[] = [
     const invented = { id: randomUUIDv7(), secret_id: secrets[0].id } as Code;
     return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
-  const lateBySeconds = await post.lateBySeconds(tx, now);
+  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
 `,
     tests: [LEADS],
   },
@@ -138,10 +138,10 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'submission, code and outgoing mail are stored in one transaction',
     fault: 'queue the mail after the commit',
     file: 'server/leads/ask-for-code.ts',
-    find: '  await post.add(tx, code, now);\n',
+    find: '  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });\n',
     replace: `
   setImmediate(() => {
-    void post.add(database.db, code, now).then(mail.wake, () => {});
+    void queueCodeMail(database.db, { id: uuid(), codeId: code.id, recipient, place, now }).then(mail.wake, () => {});
   });
 `,
     tests: [LEADS],
@@ -150,10 +150,10 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'after a crash, acknowledged mail and leads are still there',
     fault: 'mark as sent before SMTP accepts',
     file: 'server/mail/outbox/deliver-mail.ts',
-    find: '    const sent = await withinTime(cutOff, (signal) =>\n',
+    find: '  const sent = await withinTime(cutOff, (signal) =>\n',
     replace: `
-    await finishMail(db, { id, leaseId, state: 'sent', reply: '', now: clock() });
-    const sent = await withinTime(cutOff, (signal) =>
+  await finish('sent', '');
+  const sent = await withinTime(cutOff, (signal) =>
 `,
     tests: [MAIL_WORKER],
   },
@@ -177,7 +177,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'temporary SMTP failures retry with back-off',
     fault: 'retry at once, again and again',
     file: 'server/mail/outbox/deliver-mail.ts',
-    find: 'now + mailRetryMs(mail.attempts, parts.random)',
+    find: 'now + backOffMs(WAITS_MS, mail.attempts, parts.random)',
     replace: 'now',
     tests: [MAIL_WORKER],
   },
@@ -193,22 +193,25 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'permanent SMTP failures stop and keep the reason',
     fault: 'forget the reason',
     file: 'server/mail/outbox/deliver-mail.ts',
-    find: "state: 'failed', reply: outcome.reason, now }",
-    replace: "state: 'failed', reply: '', now }",
+    find: "else await finish('failed', outcome.reason);",
+    replace: "else await finish('failed', '');",
     tests: [MAIL_WORKER],
   },
   {
     promise: "one network or one slow domain cannot hold up others' mail",
     fault: 'strict first-in, first-out',
-    file: 'server/db/tables/outbox.ts',
-    find: 'export async function findPlaceInQueue(',
-    replace: `
-export async function findPlaceInQueue(_db: Db, lane: Lane, { now }: { now: number; mostBehindMs: number }): Promise<PlaceInQueue> {
-  return { ...lane, turnAt: now };
-}
-
-export async function laneBasedPlace(`,
-    tests: ['server/mail/outbox/backlog.test.ts'],
+    file: 'server/jobs/mail-jobs.ts',
+    find: 'turnAt: Math.min(turnAt, now + mostWaitMs)',
+    replace: 'turnAt: now',
+    tests: ['server/jobs/mail-jobs.test.ts'],
+  },
+  {
+    promise: "one network or one slow domain cannot hold up others' mail",
+    fault: 'let one lane hold every connection',
+    file: 'server/mail/outbox/connection-shares.ts',
+    find: 'return own.length >= most;',
+    replace: 'return own.length > most;',
+    tests: ['server/jobs/mail-jobs.test.ts'],
   },
   {
     promise: 'limits are exact across processes',
@@ -366,8 +369,8 @@ export async function laneBasedPlace(`,
     promise: 'a suppressed address gets no mail but a code it asked for',
     fault: 'ignore the list',
     file: 'server/mail/outbox/deliver-mail.ts',
-    find: 'kind.respectsSuppression && (await isSuppressed(recipient))',
-    replace: 'kind.respectsSuppression && (await isSuppressed(recipient)) && false',
+    find: 'kind.respectsSuppression && (await isSuppressed(parts, recipient))',
+    replace: 'kind.respectsSuppression && (await isSuppressed(parts, recipient)) && false',
     tests: ['server/mail/letters/guide-mail.test.ts', 'server/mail/outbox/dead-address.test.ts'],
   },
   {
@@ -398,17 +401,20 @@ export async function laneBasedPlace(`,
     promise: 'webhooks arrive at least once',
     fault: 'drop an event that failed',
     file: 'server/webhooks/webhook-worker.ts',
-    find: '      await releaseEvent(database.db, { event, leaseId, dueAt, answer });\n',
-    replace: "      await finishEvent(database.db, { event, leaseId, state: 'dead', answer, now: dueAt });\n",
-    tests: ['server/webhooks/webhook-retries.test.ts'],
+    find: '      await retryEvent(database.db, event, { leaseId, dueAt, reply });\n',
+    replace: `
+      const result = { state: 'dead', reply } as const;
+      await finishJob(database.db, 'webhook_events', { id: event.id, leaseId, now: dueAt, result });
+`,
+    tests: ['server/webhooks/webhook-worker.test.ts'],
   },
   {
     promise: 'webhooks arrive in order per lead',
     fault: 'take whichever is due',
-    file: 'server/db/tables/webhook-events.ts',
-    find: ".whereRef('earlier.position', '<', 'webhook_events.position'),",
-    replace: ".whereRef('earlier.position', '<', 'webhook_events.position').where(sql<boolean>`1 = 0`),",
-    tests: ['server/webhooks/webhook-retries.test.ts', WEBHOOKS],
+    file: 'server/jobs/webhook-jobs.ts',
+    find: 'and earlier.position < webhook_events.position',
+    replace: 'and earlier.position < webhook_events.position and 1 = 0',
+    tests: ['server/webhooks/webhook-worker.test.ts', WEBHOOKS],
   },
   {
     promise: 'webhooks never go to private addresses',

@@ -98,8 +98,8 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
     `${NOT_OURS}the table codes is missing. ${BACKUP}`,
   ],
   'one without an index': [
-    change('drop index outbox_waiting'),
-    `${NOT_OURS}the index outbox_waiting is missing. ${BACKUP}`,
+    change('drop index outbox_by_turn'),
+    `${NOT_OURS}the index outbox_by_turn is missing. ${BACKUP}`,
   ],
   'a column more': [
     change('alter table leads add column notes text'),

@@ -143,7 +143,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       details: {
         event: event.type,
         attempts: event.attempts,
-        'it answered': event.answer,
+        'it answered': event.reply,
         'next try at': event.state === 'queued' ? isoTime(event.due_at) : null,
         reference: event.id,
       },

@@ -21,6 +21,18 @@ type Description<Table extends keyof Schema> = {
 const hasEmail = (email: string) => sql<boolean>`email = ${email}`;
 const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from leads where email = ${email})`;
 
+/** The columns of a job but its reply. */
+const JOB_COLUMNS = {
+  id: 'key',
+  state: 'not',
+  attempts: 'not',
+  due_at: 'not',
+  leased_until: 'not',
+  lease_id: 'not',
+  created_at: 'not',
+  finished_at: 'not',
+} as const;
+
 /**
  * Each table after those that its rows refer to. A new one, or a new column, is entered here; across/personal-data.ts erases its rows,
  * across/expiry.ts deletes them in time.
@@ -84,21 +96,14 @@ export const TABLES = {
       union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
     )`,
     columns: {
-      id: 'key',
+      ...JOB_COLUMNS,
       kind: 'not',
       payload: 'personal',
       code_id: 'key',
       recipient: 'personal',
-      state: 'not',
-      attempts: 'not',
       network: 'personal',
       recipient_domain: 'personal',
-      due_at: 'not',
       turn_at: 'not',
-      leased_until: 'not',
-      lease_id: 'not',
-      created_at: 'not',
-      finished_at: 'not',
       // Mail servers often repeat the address.
       reply: 'personal',
       error_class: 'not',
@@ -256,21 +261,15 @@ export const TABLES = {
     key: ['id'],
     isAbout: isOfLead,
     columns: {
-      id: 'key',
+      ...JOB_COLUMNS,
       type: 'not',
       lead_id: 'key',
       endpoint: 'not',
       position: 'not',
       payload: 'personal',
-      state: 'not',
-      attempts: 'not',
-      due_at: 'not',
-      leased_until: 'not',
-      lease_id: 'not',
-      created_at: 'not',
       queued_at: 'not',
-      finished_at: 'not',
-      answer: 'not',
+      // The status; never the receiver's words.
+      reply: 'not',
     },
   },
   limit_windows: {

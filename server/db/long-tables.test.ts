@@ -11,7 +11,8 @@ import { leadPages } from '#server/db/people/pages.ts';
 import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
 import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
-import { leaseDueEvents, listEvents } from '#server/db/tables/webhook-events.ts';
+import { listEvents } from '#server/db/tables/webhook-events.ts';
+import { takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { freshDatabase } from '#testing/databases.ts';
 
 /** How SQLite goes about the statements that are prepared during some work: a line for each of their tables. */
@@ -47,8 +48,7 @@ const STORIES: readonly {
 }[] = [
   {
     what: 'a thousand webhook events that were sent again together are due together',
-    work: (database) =>
-      leaseDueEvents(database, { endpoint: 'e', now, most: 4, leasedUntil: now + 1, leaseId: 'l' }),
+    work: (database) => takeEvents(database, { endpoint: 'e', now, most: 4, leaseMs: 1, leaseId: 'l' }),
     never: /TEMP B-TREE/,
     once: /webhook_events_due \(endpoint=\? AND due_at<\?\)/,
   },

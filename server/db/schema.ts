@@ -69,9 +69,24 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
-/** Messages to be sent, written in the transaction of their cause. */
-type Outbox = {
+/** The columns of a job, which server/jobs/queue.ts leases and ends. */
+type JobColumns<State extends string> = {
   id: Fixed<string>;
+  state: Generated<State>;
+  /** How many attempts have begun. */
+  attempts: Generated<number>;
+  /** No attempt begins before. */
+  due_at: number;
+  leased_until: Generated<number | null>;
+  lease_id: Generated<string | null>;
+  created_at: Fixed<number>;
+  finished_at: Generated<number | null>;
+  /** The receiving server's: its acceptance, or the reason of the newest failure. */
+  reply: Generated<string | null>;
+};
+
+/** Mail to be sent, added in the transaction of its cause. */
+type Outbox = JobColumns<OutboxState> & {
   /** Who makes the message: the kinds are in server/mail/outbox/letter-kinds.ts. */
   kind: Fixed<string>;
   /** JSON: what its kind needs to make it. Never a code's digits. */
@@ -79,22 +94,12 @@ type Outbox = {
   /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
   recipient: Fixed<string>;
-  state: Generated<OutboxState>;
-  attempts: Generated<number>;
   /** The visitor's network, as {@link networkOf} returns it; null for a notice. */
   network: Fixed<string | null>;
   /** What follows the @ of the recipient, in lower case. */
   recipient_domain: Fixed<string | null>;
-  /** When it may be sent. */
-  due_at: number;
   /** Its place in the order of sending: a network that sends much gets later turns. */
   turn_at: Generated<number>;
-  leased_until: Generated<number | null>;
-  lease_id: Generated<string | null>;
-  created_at: Fixed<number>;
-  finished_at: Generated<number | null>;
-  /** The SMTP server's words: its acceptance, or the newest reason of a failure. */
-  reply: Generated<string | null>;
   /**
    * What kind of failure the newest was: 4xx for a mail server's "not now", stalled when it fell silent, or the name of
    * what broke.
@@ -241,33 +246,21 @@ type SuppressionRemovals = {
   removed_at: Fixed<number>;
 };
 
-/** Events about leads for other programs: a row for each event and each address of WEBHOOK_URLS. */
-type WebhookEvents = {
-  /** The receiver recognises a repeated event by it. */
-  id: Fixed<string>;
+/** Events about leads for other programs: a row for each event and each URL of WEBHOOK_URLS. */
+type WebhookEvents = JobColumns<WebhookState> & {
   type: Fixed<LeadEventType>;
   lead_id: Fixed<string>;
-  /** Which of WEBHOOK_URLS, by a hash: the address itself is a secret. */
+  /** Which of WEBHOOK_URLS, by a hash: the URL itself is a secret. */
   endpoint: Fixed<string>;
   /** Its place among the events of its lead. */
   position: Fixed<number>;
   /** JSON, as it is sent; empty once it was. */
   payload: string;
-  state: Generated<WebhookState>;
-  attempts: Generated<number>;
-  /** When it may be sent; never before the event of the same lead and endpoint in front of it. */
-  due_at: number;
-  leased_until: Generated<number | null>;
-  lease_id: Generated<string | null>;
-  created_at: Fixed<number>;
-  /** Since when it is tried: since it was made, or since the operator had it tried again. */
+  /** Since when it is tried: since it was added, or since the operator had it tried again. */
   queued_at: number;
-  finished_at: Generated<number | null>;
-  /** The status of the newest answer, or why there was none. Never the words of the receiver. */
-  answer: Generated<string | null>;
 };
 /** `dead`: given up; kept until the operator has it tried again, or it expires. */
-export type WebhookState = 'queued' | 'sent' | 'dead';
+type WebhookState = 'queued' | 'sent' | 'dead';
 /** Every event about a lead. docs/webhooks.md explains each of them. */
 export const LEAD_EVENT_TYPES = [
   'lead.verified',

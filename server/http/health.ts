@@ -1,12 +1,14 @@
 // Tells load balancers and monitors whether this process can do its work.
 import type { FastifyInstance } from 'fastify';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { createWriteCheck, pingDatabase } from '#server/db/whole/database-health.ts';
-import { findStandstill, refusesEverybody } from '#server/db/tables/outbox-waiting.ts';
+import { mailStandsStill, refusesEverybody } from '#server/db/tables/outbox.ts';
 import { writeFaultOf } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { WRITE_FAULTS } from '#server/http/write-faults.ts';
+import { stateOfMail } from '#server/jobs/mail-jobs.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -17,10 +19,7 @@ const STUCK_AFTER_MS = 120_000;
 
 export type HealthParts = {
   readonly database: OpenDatabase;
-  /** Whether mail keeps up with forms. */
-  readonly mailBacklog: {
-    readonly state: (db: Db, now: number) => Promise<'still' | 'behind' | 'in time'>;
-  };
+  readonly config: Pick<Config, 'codeTtlSeconds'>;
   readonly clock: () => number;
   /** True once the process was asked to stop, and no other serves in its place. */
   readonly isLeaving: () => boolean;
@@ -41,7 +40,7 @@ export function addLiveRoute(app: FastifyInstance): void {
  */
 export function addHealthRoute(
   app: FastifyInstance,
-  { database, mailBacklog, clock, isLeaving, sendError }: HealthParts,
+  { database, config, clock, isLeaving, sendError }: HealthParts,
 ): void {
   const findWriteFault = createWriteCheck(database, clock);
   app.get(API.health, async (request, reply) => {
@@ -59,11 +58,12 @@ export function addHealthRoute(
         return sick(
           'The mail server refuses our mail to everybody. Its words are in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
         );
-      const stuck = await findStandstill(database.db, { now: clock(), forMs: STUCK_AFTER_MS });
-      if (stuck?.forEverybody) return sick('No mail has gone out for more than two minutes.');
-      const backlog = await mailBacklog.state(database.db, clock());
-      if (backlog === 'still') return sick('No mail goes out, so forms are refused.');
-      if (backlog === 'behind')
+      if (await mailStandsStill(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
+        return sick('No mail has gone out for more than two minutes.');
+      const { codeTtlSeconds } = config;
+      const mail = await stateOfMail(database.db, { now: clock(), codeTtlSeconds });
+      if (mail === 'still') return sick('No mail goes out, so forms are refused.');
+      if (mail === 'behind')
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');

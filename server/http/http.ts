@@ -74,7 +74,7 @@ export type Http = {
    * Adds what comes after the routes: health, the site, and the answers to unknown paths and methods.
    * @param otherUrls paths of routes that are not in shared/api.ts
    */
-  readonly complete: (mailBacklog: HealthParts['mailBacklog'], otherUrls: readonly string[]) => void;
+  readonly complete: (otherUrls: readonly string[]) => void;
   /** The same for an application that is not the page: no health and no site. @param urls paths of its API */
   readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
@@ -118,10 +118,10 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     visitorAddress,
     letterPage: createLetterPage(campaign.site, config.secure, basePath),
     sendError,
-    complete: (mailBacklog, otherUrls) => {
+    complete: (otherUrls) => {
       addLiveRoute(app);
       const hasOtherName = createHasOtherName(config.publicUrl);
-      addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving: isStopping });
+      addHealthRoute(app, { ...service, sendError, isLeaving: isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       if (release !== null)
         site = serveSite(app, {

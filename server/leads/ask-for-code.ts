@@ -19,9 +19,12 @@ import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
+import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
 import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
-import { withCodePost, type CodeMail, type CodePost } from '#server/leads/mail-in-transaction.ts';
 import type { Limits } from '#server/limits/limits.ts';
+import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
+import type { OpenMail } from '#server/mail/mail.ts';
+import { networkOf } from '#server/platform/network-of.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { CodeRequested } from '#shared/api.ts';
@@ -60,13 +63,19 @@ type AskParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
-  readonly mail: CodeMail;
+  readonly mail: Pick<OpenMail, 'sender' | 'wake'>;
   readonly config: Pick<Config, 'codeTtlSeconds' | 'resendSeconds'>;
   readonly campaign: { readonly form: { readonly fields: readonly OwnField[] } };
 };
 
-/** A form as it is stored. */
-type Form = LeadAnswers & { readonly email: string; readonly emailTyped: string };
+/** A form as it is stored, and where its mail goes. */
+type Form = LeadAnswers & {
+  readonly email: string;
+  readonly emailTyped: string;
+  /** The e-mail address with an ASCII domain: mail servers need not support others. */
+  readonly recipient: string;
+  readonly lane: Lane;
+};
 
 /**
  * Handles a validated form. The outcome is the same for e-mail addresses we know and those we do not. A code that could not be mailed in
@@ -76,21 +85,28 @@ type Form = LeadAnswers & { readonly email: string; readonly emailTyped: string 
  * the same browser (by its challenge), and from the same IP address (whose response, cookie included, may have been lost). A visitor
  * without attempts gets a new code at once, in a new challenge.
  */
-export function askForCode(parts: AskParts, lead: Lead, visitor: Visitor, now: number): Promise<AskOutcome> {
+export async function askForCode(
+  parts: AskParts,
+  lead: Lead,
+  visitor: Visitor,
+  now: number,
+): Promise<AskOutcome> {
   const { database, mail, campaign } = parts;
+  const email = normaliseEmail(lead.email);
+  // The schema refuses addresses without an ASCII form.
+  const recipient = asciiAddress(lead.email) ?? email;
   const form: Form = {
     name: lead.name,
     company: lead.company,
     answers: answersText(labelledAnswers(campaign.form.fields, lead.answers)),
-    email: normaliseEmail(lead.email),
+    email,
     emailTyped: lead.email,
+    recipient,
+    lane: laneOf(networkOf(visitor.clientAddress), recipient),
   };
-  // Mail servers need not support other letters than ASCII in a domain. The schema refuses addresses without such a form.
-  const recipient = asciiAddress(lead.email) ?? form.email;
-  const { clientAddress } = visitor;
-  return withCodePost(database.db, mail, { recipient, clientAddress }, (tx, post) =>
-    ask(tx, form, visitor, now, { ...parts, post }),
-  );
+  const outcome = await database.db.transaction().execute((tx) => ask(tx, form, visitor, now, parts));
+  if (outcome.type === 'requested') mail.wake();
+  return outcome;
 }
 
 async function ask(
@@ -98,9 +114,9 @@ async function ask(
   form: Form,
   visitor: Visitor,
   now: number,
-  { database, secrets, limits, mail, config, post }: AskParts & { readonly post: CodePost },
+  { database, secrets, limits, mail, config }: AskParts,
 ): Promise<AskOutcome> {
-  const { email } = form;
+  const { email, recipient, lane } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
   const respond = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
     type: 'requested',
@@ -134,8 +150,8 @@ async function ask(
     return respond(challengeId, newest, resendInSeconds(newest, newestMail, config.resendSeconds, now));
   }
 
-  const lateBySeconds = await post.lateBySeconds(tx, now);
-  if (lateBySeconds > 0) return { type: 'refused', error: 'mail-backlog', retryAfterSeconds: lateBySeconds };
+  const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
+  if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
   const maySend = limits.sendToAddress(codes, now);
   if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
 
@@ -157,7 +173,8 @@ async function ask(
     used_at: null,
   };
   await issueCode(tx, code);
-  await post.add(tx, code, now);
+  const place = { ...lane, turnAt: turn.turnAt };
+  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });
   return respond(challengeId, code, config.resendSeconds);
 }
 

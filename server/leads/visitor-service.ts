@@ -3,8 +3,8 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { FunnelCounter } from '#server/funnel/counter.ts';
 import type { Http } from '#server/http/http.ts';
-import type { CodeMail } from '#server/leads/mail-in-transaction.ts';
 import type { Limits } from '#server/limits/limits.ts';
+import type { OpenMail } from '#server/mail/mail.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -18,7 +18,7 @@ export type VisitorService = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly funnel: FunnelCounter;
-  readonly mail: CodeMail;
+  readonly mail: Pick<OpenMail, 'sender' | 'wake'>;
   readonly webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>;
   readonly metrics: Metrics;
   readonly clock: () => number;

@@ -6,7 +6,7 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
-import { keptReply } from '#server/db/tables/outbox-leases.ts';
+import { keptReply } from '#server/platform/mail-server-answers.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';

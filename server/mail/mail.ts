@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { JobWorker } from '#server/jobs/worker.ts';
 import { deleteEmlFiles, emlFilesAbout, type DeletedFiles } from '#server/mail/eml-files.ts';
 import { composeBreakerNotice, queueNotice, type BreakerReason } from '#server/mail/letters/notice-mail.ts';
 import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
-import { createMailBacklog, type MailBacklog } from '#server/mail/outbox/backlog.ts';
 import type { DeliveryParts, MailEvent } from '#server/mail/outbox/deliver-mail.ts';
-import { startMailWorker, type MailWorker } from '#server/mail/outbox/mail-worker.ts';
+import { startMailWorker } from '#server/mail/outbox/mail-worker.ts';
 import { bounceAddress } from '#server/secrets/bounce-address.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -23,11 +23,7 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
   /** Mail is written there while there is no mail account. It stays there when there is one. */
   readonly folder: string;
-  /** Whether a mail that is queued now would be sent in time. */
-  readonly backlog: MailBacklog;
-  /** Asks the worker to send the mail that is about to be queued; null when it is busy or not started. */
-  readonly reserve: MailWorker['reserve'];
-  /** Wakes the worker after a mail was queued. Without a worker here, the one of another process sends it. */
+  /** Wakes the worker after the commit that added a mail. Without a worker here, the one of another process sends it. */
   readonly wake: () => void;
   /** Queues a notice to the operator, if there is an address for it, that the breaker opened. */
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
@@ -81,8 +77,7 @@ export function openMail(parts: MailParts): OpenMail {
     announce: onFile,
     returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
   });
-  const backlog = createMailBacklog(codeTtlSeconds);
-  let worker: MailWorker | null = null;
+  let worker: JobWorker | null = null;
   const wake = () => worker?.wake();
 
   return {
@@ -90,8 +85,6 @@ export function openMail(parts: MailParts): OpenMail {
     messageIdOf: mailer.messageIdOf,
     sender: senderAddress(config),
     folder,
-    backlog,
-    reserve: (lane) => worker?.reserve(lane) ?? null,
     wake,
     queueBreakerNotice: async (reason) => {
       if (operatorEmail === null) return;
@@ -123,8 +116,7 @@ export function openMail(parts: MailParts): OpenMail {
         clock,
         random,
         onLeadBounced,
-        onEvent: (event, lanes) => {
-          if (event.type !== 'failed for now') backlog.left(lanes);
+        onEvent: (event) => {
           logOutcome(logger, event);
           onOutcome(event);
         },

@@ -10,7 +10,8 @@ import { encodeWord } from 'nodemailer/lib/mime-funcs';
 
 import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
-import { REFUSES_US } from '#server/db/tables/outbox-waiting.ts';
+import { REFUSES_US } from '#server/db/tables/outbox.ts';
+import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
@@ -62,7 +63,6 @@ export type Mailer = {
 const TIMEOUT_MS = 10_000;
 /** Filters look into a message before the server accepts it. When we give up meanwhile, the message is mailed again. */
 const ANSWER_TIMEOUT_MS = 20_000;
-export const SMTP_CONNECTIONS = 5;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { codeStatistics } from '#server/codes/codes.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
+import { outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';

@@ -90,3 +90,16 @@ export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
   const clear = answers.map(meaningOf).filter((meaning) => meaning !== 'unclear');
   return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
 }
+
+const REPLY_MAX_LENGTH = 500;
+
+/** Cleans a mail server's reply, so PostgreSQL can store it and an operator can read it. */
+export const keptReply = (reply: string): string =>
+  reply
+    // No more than can matter, before anything looks at every character.
+    .slice(0, 4 * REPLY_MAX_LENGTH)
+    .toWellFormed()
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, REPLY_MAX_LENGTH)
+    .toWellFormed();

@@ -30,6 +30,6 @@ export async function buildApp(
     complaints: complaintsTo(service),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
-  complete(service.mail.backlog, mailEventUrls);
+  complete(mailEventUrls);
   return app;
 }

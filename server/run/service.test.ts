@@ -12,13 +12,14 @@ import { v7 as uuid } from 'uuid';
 
 import { buildApp } from '#server/run/app.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
+import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
+import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { testInstance } from '#testing/open-test-service.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
@@ -230,11 +231,20 @@ describe('a service', { concurrency: true }, () => {
     ));
 });
 
-it('a service that closes stops its mail worker, also when webhooks cannot be stopped', () =>
+it('a service that closes finishes the mail in hand, also when webhooks cannot be stopped', () =>
   inFolder(async (folder) => {
+    const gate = createGate();
+    const started = Promise.withResolvers<void>();
+    const inbox = await startInbox({
+      onMessage: () => {
+        started.resolve();
+        return gate.opened;
+      },
+    });
     const instance = testInstance(folder, {
       APP_SECRET: TEST_SECRET,
       DATABASE_URL: 'file:./data/leads.db',
+      SMTP_URL: inbox.url,
       WEBHOOK_URLS: 'https://hooks.example.com/leads',
     });
     const { config } = instance;
@@ -246,7 +256,7 @@ it('a service that closes stops its mail worker, also when webhooks cannot be st
       { ...QUIET, logger: createLogger('error', { write: (line: string) => void logLines.push(line) }) },
     );
     const now = Date.now();
-    await insertLeadEvent(service.database.db, {
+    await addLeadEvent(service.database.db, {
       ids: [uuid()],
       type: 'lead.verified',
       leadId: uuid(),
@@ -255,13 +265,17 @@ it('a service that closes stops its mail worker, also when webhooks cannot be st
       notBefore: now,
       now,
     });
-    const mayReserve = (): boolean => {
-      using reservation = service.mail.reserve({ network: '203.0.113.1', domain: 'example.com' });
-      return reservation !== null;
-    };
+    const notice = { id: uuid(), recipient: 'op@example.com', subject: 'News', text: 'News.', now };
+    await queueNotice(service.database.db, notice);
     service.startSending();
     await until(() => logLines.join('').includes('The webhook worker could not do its work'));
-    await until(mayReserve);
-    await assert.rejects(service.close(), /Secret can't be empty/);
-    assert.equal(mayReserve(), false);
+    await started.promise;
+    const closing = assert.rejects(service.close(), /Secret can't be empty/);
+    gate.open();
+    await closing;
+    await inbox.close();
+    const reopened = await open(instance);
+    const mail = await reopened.database.db.selectFrom('outbox').select('state').executeTakeFirstOrThrow();
+    assert.equal(mail.state, 'sent');
+    await reopened.close();
   }));

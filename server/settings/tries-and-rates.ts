@@ -63,7 +63,7 @@ export const CODE_LIFE_SECONDS = 600;
  */
 export const QUIET = { seconds: RESEND_COUNTDOWN_SECONDS, toleranceShare: 1 / 20 } as const;
 
-/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (outbox/backlog.ts). Nothing lifts it. */
+/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (jobs/mail-jobs.ts). Nothing lifts it. */
 export const BACKLOG_SHARE_OF_CODE_LIFE = 1 / 4;
 
 /** How long an opened article stays open: a stolen cookie must not open it for ever. Nothing lifts it. */

@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { holdLeadRecord } from '#server/db/people/one-person.ts';
 import type { LeadEventType } from '#server/db/schema.ts';
-import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
+import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
@@ -85,7 +85,7 @@ async function queue(
   },
 ): Promise<void> {
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
-  await insertLeadEvent(tx, {
+  await addLeadEvent(tx, {
     // Housekeeping finds old events by their ids.
     ids: endpoints.map(() => uuid({ msecs: now })),
     type,

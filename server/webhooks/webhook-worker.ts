@@ -1,30 +1,24 @@
-// Takes events out of the database and sends them. Each endpoint is served separately, so one that hangs does not delay the others;
-// the events of a lead go one at a time, in order. Delivery is at least once.
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+// Takes events out of the queue and sends them. Each endpoint is served separately, so one that hangs does not delay the others; the
+// events of a lead go one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import {
-  finishEvent,
-  leaseDueEvents,
-  releaseEvent,
-  setBackEventTimes,
-  type TakenEvent,
-} from '#server/db/tables/webhook-events.ts';
-import { createQueueWorker } from '#server/platform/queue-worker.ts';
+import { finishJob } from '#server/jobs/queue.ts';
+import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
+import { backOffMs, startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
+import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
-import { FARTHEST_DUE_MS, finalStateOf, nextTryAt } from '#server/webhooks/webhook-retries.ts';
-import type { WebhookSender } from '#server/webhooks/webhook-sender.ts';
+import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
 /** Deliveries to one endpoint at a time. */
 export const DELIVERIES_PER_ENDPOINT = 4;
-/** Outlives the longest delivery, which is two tries of the sender. */
+/** Outlives the longest delivery, which is two attempts of the sender. */
 const LEASE_MS = 30_000;
 /** A delivery that a stop cuts off is tried again at the next start. */
 const STOP_PATIENCE_MS = 1_000;
 
-/** The result of a try. It names the endpoint's host only, because its path may be secret. */
+/** The result of an attempt. It names the endpoint's host only, because its path may be secret. */
 export type WebhookOutcome = {
   readonly type: 'sent' | 'failed for now' | 'dead';
-  readonly event: TakenEvent['type'];
+  readonly event: WebhookJob['type'];
   readonly host: string;
   readonly answer: string;
 };
@@ -41,72 +35,65 @@ export type WebhookWorkerParts = {
   readonly onError: (error: unknown) => void;
 };
 
-export type WebhookWorker = {
-  /** An event was queued: look now. */
-  readonly wake: () => void;
-  /** Stops taking events, finishes or gives back those being sent, and closes the sender. */
-  readonly stop: () => Promise<void>;
-};
-
-/** Starts sending. */
-export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
+/** Starts sending. Stopping it closes the sender. */
+export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
   const { database, endpoints, openSender, clock, random, onOutcome, onError } = parts;
-  const worker = createQueueWorker({
-    clock,
-    clockToleranceMs: CLOCKS_DIFFER_MS,
-    stopPatienceMs: STOP_PATIENCE_MS,
-    onError,
-  });
-  const { leaseId, cutOff } = worker;
-  /** Deliveries under way, by the endpoint's id. */
+  /** How many deliveries are under way, by the endpoint's ID. */
   const underWay = new Map<string, number>();
+  const count = (id: string, change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change);
   let sender: Promise<WebhookSender> | undefined;
 
-  const takeUp = async (): Promise<void> => {
-    for (const endpoint of endpoints) {
-      const most = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint.id) ?? 0);
-      if (worker.isStopping() || most < 1) continue;
-      const now = clock();
-      const taken = await leaseDueEvents(database, {
-        endpoint: endpoint.id,
-        leaseId,
-        leasedUntil: now + LEASE_MS,
-        now,
-        most,
-      });
-      for (const event of taken) begin(endpoint, event);
-    }
-  };
-
-  const begin = (endpoint: Endpoint, event: TakenEvent): void => {
-    const count = (change: number) => underWay.set(endpoint.id, (underWay.get(endpoint.id) ?? 0) + change);
-    count(1);
-    worker.track(deliver(endpoint, event), () => {
-      count(-1);
-      worker.wake();
-    });
-  };
-
-  const deliver = async (endpoint: Endpoint, event: TakenEvent): Promise<void> => {
-    const delivery = { id: event.id, body: event.payload, now: clock() };
+  const deliver = async (
+    endpoint: Endpoint,
+    event: WebhookJob,
+    { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
+  ): Promise<void> => {
     sender ??= openSender();
+    const delivery = { id: event.id, body: event.payload, now: clock() };
     const outcome = await (await sender).send(endpoint, delivery, cutOff);
     const now = clock();
-    const { answer } = outcome;
-    // A try that a stop cut off says nothing about the receiver.
+    const { answer: reply } = outcome;
+    // An attempt that a stop cut off says nothing about the receiver.
     const isCutOff = cutOff.aborted && outcome.type === 'failed for now';
     const state = isCutOff ? null : finalStateOf(outcome, event, now);
     if (state === null) {
-      const dueAt = isCutOff ? now : nextTryAt(outcome, event, { now, random });
-      await releaseEvent(database.db, { event, leaseId, dueAt, answer });
-    } else await finishEvent(database.db, { event, leaseId, state, answer, now });
-    onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer });
+      const dueAt = isCutOff ? now : nextAttemptAt(outcome, event, { now, random });
+      await retryEvent(database.db, event, { leaseId, dueAt, reply });
+    } else {
+      // What was sent is not kept.
+      const result = { state, reply, ...(state === 'sent' && { payload: '' }) };
+      await finishJob(database.db, 'webhook_events', { id: event.id, leaseId, now, result });
+    }
+    onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.host, answer: reply });
   };
 
-  worker.start({
-    dropFutureTimes: (now, lostMs) =>
-      setBackEventTimes(database.db, { leaseId, now, lostMs, farthest: now + FARTHEST_DUE_MS }),
-    takeUp,
+  const worker = startJobWorker({
+    database,
+    table: 'webhook_events',
+    clock,
+    stopPatienceMs: STOP_PATIENCE_MS,
+    take: async (lease) => {
+      for (const { id: endpoint } of endpoints) {
+        const most = DELIVERIES_PER_ENDPOINT - (underWay.get(endpoint) ?? 0);
+        if (most < 1) continue;
+        const events = await takeEvents(database, { ...lease, leaseMs: LEASE_MS, most, endpoint });
+        if (events.length > 0) return events;
+      }
+      return [];
+    },
+    run: async (event, lease) => {
+      count(event.endpoint, 1);
+      try {
+        await deliver(
+          endpoints.find(({ id }) => id === event.endpoint)!,
+          event,
+          lease,
+        );
+      } finally {
+        count(event.endpoint, -1);
+      }
+    },
+    onError,
   });
   return {
     wake: worker.wake,
@@ -115,4 +102,41 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
       (await sender)?.close();
     },
   };
+}
+
+const SECOND_MS = 1_000;
+/** Waits before the second attempt, the third and so on; the last one repeats. */
+const WAITS_MS = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+] as const;
+/** After this time an event is dead; its last attempt is at that moment. */
+const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
+/** The longest wait that a receiver may ask for with Retry-After. */
+const RETRY_AFTER_MAX_MS = 4 * HOUR_MS;
+
+/** The final state of an event after an attempt; null when it is to be tried again. */
+function finalStateOf(
+  { type }: WebhookSendOutcome,
+  { queued_at: since }: WebhookJob,
+  now: number,
+): 'sent' | 'dead' | null {
+  if (type === 'sent') return 'sent';
+  return type === 'gone' || now >= since + GIVE_UP_AFTER_MS ? 'dead' : null;
+}
+
+function nextAttemptAt(
+  outcome: WebhookSendOutcome,
+  { attempts, queued_at: since }: WebhookJob,
+  { now, random }: { now: number; random: () => number },
+): number {
+  const requestedMs = outcome.type === 'failed for now' ? (outcome.retryAfterMs ?? 0) : 0;
+  const waitMs = Math.max(backOffMs(WAITS_MS, attempts, random), Math.min(requestedMs, RETRY_AFTER_MAX_MS));
+  return Math.min(now + waitMs, since + GIVE_UP_AFTER_MS);
 }

@@ -5,7 +5,8 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
-import { finishEvent, leaseDueEvents, releaseEvent } from '#server/db/tables/webhook-events.ts';
+import { finishJob } from '#server/jobs/queue.ts';
+import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
@@ -102,8 +103,8 @@ for (const engine of ENGINES) {
         // The row keeps the status, and no body.
         const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
         assert.deepEqual(
-          rows.map(({ type, state, payload, answer }) => ({ type, state, payload, answer })),
-          [{ type: 'lead.erased', state: 'sent', payload: '', answer: '204' }],
+          rows.map(({ type, state, payload, reply }) => ({ type, state, payload, reply })),
+          [{ type: 'lead.erased', state: 'sent', payload: '', reply: '204' }],
         );
         assert.doesNotMatch(server.logLines.join(''), /a-secret-path|ada@|Lovelace|whsec_/);
         const { body } = await server.metrics.render();
@@ -265,23 +266,22 @@ for (const engine of ENGINES) {
         await outcomes(server, 1);
         const endpoint = service.webhooks.endpoints[0]?.id ?? assert.fail('There is no endpoint.');
         const lease = async (leaseId: string, now: number) => {
-          const leased = { endpoint, leaseId, now, leasedUntil: now + 30_000, most: 4 };
-          const [event] = await leaseDueEvents(database, leased);
+          const wanted = { endpoint, leaseId, now, leaseMs: 30_000, most: 4 };
+          const [event] = await takeEvents(database, wanted);
           return event ?? assert.fail('Nothing is due.');
         };
         const now = server.now() + HOUR_SECONDS * 1000;
         const lost = await lease('suspended', now);
         const later = now + 31_000;
         const event = await lease('another', later);
-        await finishEvent(database.db, {
-          event,
+        await finishJob(database.db, 'webhook_events', {
+          id: event.id,
           leaseId: 'another',
-          state: 'sent',
-          answer: '204',
           now: later,
+          result: { state: 'sent', reply: '204' },
         });
         const dueAt = later + 4 * HOUR_SECONDS * 1000;
-        await releaseEvent(database.db, { event: lost, leaseId: 'suspended', dueAt, answer: 'timed out' });
+        await retryEvent(database.db, lost, { leaseId: 'suspended', dueAt, reply: 'timed out' });
         assert.equal((await lease('another', later)).type, 'lead.read');
       }));
 

@@ -5,6 +5,7 @@ import { NIL, v7 as uuid } from 'uuid';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { JobWorker } from '#server/jobs/worker.ts';
 import type { ResolveName } from '#server/platform/public-addresses.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
@@ -17,11 +18,7 @@ import {
   type ErasedLead,
   type LeadChange,
 } from '#server/webhooks/webhook-events.ts';
-import {
-  startWebhookWorker,
-  type WebhookOutcome,
-  type WebhookWorker,
-} from '#server/webhooks/webhook-worker.ts';
+import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 
 export type Webhooks = {
   /** Empty: no events are queued. */
@@ -77,7 +74,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
   const unsubscribeUrl = unsubscribeUrlOf(parts);
   const events = { engine: database.engine, endpoints, unsubscribeUrl };
-  let worker: WebhookWorker | null = null;
+  let worker: JobWorker | null = null;
 
   const openSender = async () => {
     const { createWebhookSender } = await import('#server/webhooks/webhook-sender.ts');

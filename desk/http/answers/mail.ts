@@ -1,7 +1,7 @@
 // Mail that waits, and mail that was refused.
 import type { mail as mailCall } from '#desk/calls/figures.ts';
 import type { Handler } from '#desk/http/handler.ts';
-import { refusedMail, waitingMail } from '#server/db/tables/outbox-waiting.ts';
+import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
 import type { createWriteCheck } from '#server/db/whole/database-health.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
@@ -23,15 +23,7 @@ export const createMail =
   (findWriteFault: ReturnType<typeof createWriteCheck>): Handler<typeof mailCall> =>
   async ({ service }) => {
     const { database, clock } = service;
-    const waiting = new Map<string, { count: number; oldestAt: number; putOff: number }>();
-    for (const row of await waitingMail(database.db)) {
-      const domain = row.domain || OPERATOR;
-      const sum = waiting.get(domain) ?? { count: 0, oldestAt: Infinity, putOff: 0 };
-      sum.count += row.count;
-      sum.putOff += row.putOff;
-      sum.oldestAt = Math.min(sum.oldestAt, row.oldestCreatedAt);
-      waiting.set(domain, sum);
-    }
+    const waiting = await waitingMail(database.db);
     const groups = await refusedMail(database.db, {
       since: clock() - REFUSED_DAYS * DAY_MS,
       most: GROUPS_READ,
@@ -47,9 +39,12 @@ export const createMail =
       refused.set(key, sum);
     }
     return {
-      waiting: [...waiting]
-        .toSorted(([, a], [, b]) => a.oldestAt - b.oldestAt)
-        .map(([domain, { oldestAt, ...sum }]) => ({ domain, ...sum, oldestAt: isoTime(oldestAt) })),
+      waiting: waiting.map(({ domain, count, putOff, oldestCreatedAt }) => ({
+        domain: domain || OPERATOR,
+        count,
+        putOff,
+        oldestAt: isoTime(oldestCreatedAt),
+      })),
       refused: [...refused.values()]
         .toSorted((a, b) => b.lastAt - a.lastAt)
         .slice(0, MOST_REFUSED)

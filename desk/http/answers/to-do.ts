@@ -3,7 +3,7 @@ import type { Finding, ToDo } from '#desk/calls/figures.ts';
 import { createKept } from '#desk/http/answers/kept.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { countRefusals, findStandstill, outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
+import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { createWriteCheck } from '#server/db/whole/database-health.ts';
 import { WRITE_FAULTS } from '#server/http/write-faults.ts';
@@ -66,8 +66,7 @@ async function mailToDo(
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
   const waits = `${mails(depth)} ${depth === 1 ? 'waits' : 'wait'}, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
-  const stuck = await findStandstill(db, { now, forMs: STANDSTILL_MS });
-  if (stuck?.forEverybody)
+  if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
         `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it says what the mail account answers.`,

@@ -1,5 +1,5 @@
 // The first tables. Never edited after a release: a change is a new migration.
-import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely';
+import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely';
 
 const key = (column: ColumnDefinitionBuilder) => column.primaryKey();
 const required = (column: ColumnDefinitionBuilder) => column.notNull();
@@ -87,45 +87,36 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+/** The columns that server/jobs/queue.ts works with. */
+const addJobColumns = <Table extends string>(table: CreateTableBuilder<Table>) =>
+  table
+    .addColumn('id', 'text', key)
+    .addColumn('state', 'text', (column) => column.notNull().defaultTo('queued'))
+    .addColumn('attempts', 'integer', requiredFromZero)
+    .addColumn('due_at', 'bigint', required)
+    .addColumn('leased_until', 'bigint')
+    .addColumn('lease_id', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('finished_at', 'bigint')
+    .addColumn('reply', 'text');
+
 async function makeMail(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema
     .createTable('outbox')
-    .addColumn('id', 'text', key)
+    .$call(addJobColumns)
     .addColumn('kind', 'text', required)
     .addColumn('payload', 'text', required)
     .addColumn('code_id', 'text', (column) => column.references('codes.id'))
     .addColumn('recipient', 'text', required)
     .addColumn('network', 'text')
     .addColumn('recipient_domain', 'text')
-    .addColumn('state', 'text', (column) => column.notNull().defaultTo('queued'))
-    .addColumn('attempts', 'integer', requiredFromZero)
-    .addColumn('due_at', 'bigint', required)
     .addColumn('turn_at', 'bigint', requiredFromZero)
-    .addColumn('leased_until', 'bigint')
-    .addColumn('lease_id', 'text')
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('finished_at', 'bigint')
-    .addColumn('reply', 'text')
     .addColumn('error_class', 'text')
     .execute();
   const waiting = sql<boolean>`state = 'queued'`;
-  const untried = sql<boolean>`state = 'queued' and attempts = 0`;
   // Only waiting mail is indexed, so finding the next stays as quick with a million sent.
-  await schema.createIndex('outbox_waiting').on('outbox').columns(['due_at']).where(waiting).execute();
   await schema.createIndex('outbox_by_turn').on('outbox').columns(['turn_at', 'id']).where(waiting).execute();
-  await schema
-    .createIndex('outbox_untried_by_network')
-    .on('outbox')
-    .columns(['network', 'turn_at'])
-    .where(untried)
-    .execute();
-  await schema
-    .createIndex('outbox_untried_by_domain')
-    .on('outbox')
-    .columns(['recipient_domain', 'turn_at'])
-    .where(untried)
-    .execute();
   // The pace of the last minute is read from its end.
   await schema
     .createIndex('outbox_sent')
@@ -315,22 +306,14 @@ async function makeImported({ schema }: Kysely<unknown>): Promise<void> {
 async function makeWebhooks({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('webhook_events')
-    .addColumn('id', 'text', key)
+    .$call(addJobColumns)
     .addColumn('type', 'text', required)
     // No reference: the event that a lead was erased is sent after the lead has gone.
     .addColumn('lead_id', 'text', required)
     .addColumn('endpoint', 'text', required)
     .addColumn('position', 'bigint', required)
     .addColumn('payload', 'text', required)
-    .addColumn('state', 'text', (column) => column.notNull().defaultTo('queued'))
-    .addColumn('attempts', 'bigint', requiredFromZero)
-    .addColumn('due_at', 'bigint', required)
-    .addColumn('leased_until', 'bigint')
-    .addColumn('lease_id', 'text')
-    .addColumn('created_at', 'bigint', required)
     .addColumn('queued_at', 'bigint', required)
-    .addColumn('finished_at', 'bigint')
-    .addColumn('answer', 'text')
     .execute();
   await schema
     .createIndex('webhook_events_due')

@@ -1,140 +1,25 @@
-// Queues mail. outbox-leases.ts takes it out and ends its way; outbox-waiting.ts counts what waits.
-//
-// A network that sends much queues up behind itself: each mail has a turn, and the turns of one network, or to one recipient domain, lie
-// apart. Turns only order: whenever a connection is free, the next mail goes, even before its turn.
+// Reads the outbox: what waits, whether mail still goes out, and what was refused. server/jobs/ adds mail and takes it out.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
-/** The network that asked for the mail, as networkOf returns it, and the domain it goes to, in lower case. */
-export type Lane = { readonly network: string; readonly domain: string };
-
-/** The lane of a new mail. */
-export const laneOf = (network: string, recipient: string): Lane => ({
-  network,
-  domain: domainOf(recipient).toLowerCase(),
-});
-
-/** Whose mail it is, and when its turn comes. */
-export type PlaceInQueue = Lane & { readonly turnAt: number };
-
-/** How far a mail's turn moves back for each waiting mail of the same network, so that others go first. Milliseconds. */
-const NETWORK_STEP_MS = 1_000;
-/** The same for a recipient domain; less, because half of all visitors may be at one. */
-const DOMAIN_STEP_MS = 100;
-
 // Written out, not bound: the partial indexes are found by them.
-export const isQueued = sql<boolean>`state = 'queued'`;
-const isUntried = sql<boolean>`attempts = 0`;
+const isQueued = sql<boolean>`state = 'queued'`;
+const isSent = sql<boolean>`state = 'sent'`;
+const isRefused = sql<boolean>`state = 'failed'`;
 
-/**
- * The place of a new mail. It is never behind a mail of the same lane that was queued later, and others go before it for a
- * limited time only: no mail starves.
- * @param mostBehindMs how far a turn may lie in the future
- */
-export async function findPlaceInQueue(
-  db: Db,
-  lane: Lane,
-  { now, mostBehindMs }: { now: number; mostBehindMs: number },
-): Promise<PlaceInQueue> {
-  const { network, domain } = lane;
-  const lastTurn = async (column: 'network' | 'recipient_domain', value: string): Promise<number> => {
-    const row = await db
-      .selectFrom('outbox')
-      .select('turn_at')
-      .where(isQueued)
-      .where(isUntried)
-      .where(column, '=', value)
-      .orderBy('turn_at', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return row?.turn_at ?? Number.NEGATIVE_INFINITY;
-  };
-  const ownTurn = (await lastTurn('network', network)) + NETWORK_STEP_MS;
-  const domainTurn = (await lastTurn('recipient_domain', domain)) + DOMAIN_STEP_MS;
-  return {
-    ...lane,
-    turnAt: Math.min(Math.max(now, ownTurn, domainTurn), now + mostBehindMs),
-  };
-}
+/** The error class of mail whose kind only a newer release knows: it says nothing about the mail server. */
+export const UNKNOWN_KIND = 'unknown kind';
 
-/** The worker that sends a message as soon as it is committed, and until when it alone may; milliseconds since 1970. */
-export type FirstLease = { readonly leaseId: string; readonly leasedUntil: number };
+/** The error class of mail that the mail server refused because of us, with a 5xx. It is tried again. */
+export const REFUSES_US = 'refuses us';
 
-/**
- * Queues a message, in the transaction of its cause. What there is to know about a kind, server/mail/letters/ knows.
- * @param payload what its kind needs to make it: never a code's digits, and nothing personal that is known elsewhere
- * @param codeId the code it carries
- * @param place in the order of sending; without one, its turn is now
- * @param lease of the worker that sends it at once; without one, any free worker takes it
- * @returns the row as it is stored
- */
-export async function queueMessage(tx: Db, message: NewMessage): Promise<OutboxRow> {
-  const row = rowOf(message);
-  await tx.insertInto('outbox').values(row).execute();
-  return row;
-}
-
-/** {@link queueMessage}, unless there is one with this id: of several processes that queue it, one does. */
-export async function queueOnce(db: Db, message: NewMessage): Promise<void> {
-  await db
-    .insertInto('outbox')
-    .values(rowOf(message))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
-}
-
-/** Whether a message was queued that is still known. */
-export async function wasQueued(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
-}
-
-type NewMessage = {
-  readonly id: string;
-  readonly kind: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly codeId?: string;
-  readonly recipient: string;
-  readonly place?: PlaceInQueue;
-  readonly lease?: FirstLease | undefined;
-  readonly now: number;
-};
-
-function rowOf({
-  id,
-  kind,
-  payload,
-  codeId,
-  recipient,
-  place,
-  lease: firstLease,
-  now,
-}: NewMessage): OutboxRow {
-  return {
-    id,
-    kind,
-    payload: JSON.stringify(payload),
-    code_id: codeId ?? null,
-    recipient,
-    state: 'queued',
-    attempts: firstLease === undefined ? 0 : 1,
-    network: place?.network ?? null,
-    recipient_domain: place?.domain ?? null,
-    due_at: now,
-    turn_at: place?.turnAt ?? now,
-    leased_until: firstLease?.leasedUntil ?? null,
-    lease_id: firstLease?.leaseId ?? null,
-    created_at: now,
-    finished_at: null,
-    reply: null,
-    error_class: null,
-  };
-}
+/** Error classes of mail that the mail server put off. That may be about this mail alone. */
+const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
 
 /** The state of the mail that carries a code; undefined when its row is gone. */
 export async function findMailOfCode(
@@ -146,4 +31,190 @@ export async function findMailOfCode(
     .select(['state', 'created_at', 'finished_at', 'error_class'])
     .where('code_id', '=', codeId)
     .executeTakeFirst();
+}
+
+/** Whether a mail was added that is still known. */
+export async function wasQueued(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether a mail of a kind waits, or is being sent. @param mail payload: as it was added */
+export async function isWaiting(
+  db: Db,
+  { kind, payload }: { readonly kind: string; readonly payload: Readonly<Record<string, unknown>> },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where(isQueued)
+    .where('kind', '=', kind)
+    .where('payload', '=', JSON.stringify(payload))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** How much mail waits, and since when the oldest does; undefined when none waits. */
+export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => [eb.fn.countAll().as('depth'), eb.fn.min('created_at').as('oldest')])
+    .where('state', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
+}
+
+/** Mail to one recipient domain that waits. */
+export type WaitingMail = {
+  /** '' for a notice. */
+  readonly domain: string;
+  readonly count: number;
+  readonly oldestCreatedAt: number;
+  /** How many the mail server put off. */
+  readonly putOff: number;
+};
+
+/** All mail that waits, by recipient domain; the oldest first. */
+export async function waitingMail(db: Db): Promise<WaitingMail[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select([
+      'recipient_domain',
+      sql<number>`count(*)`.as('count'),
+      sql<number>`min(created_at)`.as('oldest'),
+      sql<number>`sum(case when error_class in (${sql.join(PUT_OFF)}) then 1 else 0 end)`.as('put_off'),
+    ])
+    .where(isQueued)
+    .groupBy('recipient_domain')
+    .orderBy('oldest')
+    .execute();
+  return rows.map((row) => ({
+    domain: row.recipient_domain ?? '',
+    count: row.count,
+    oldestCreatedAt: row.oldest,
+    putOff: row.put_off,
+  }));
+}
+
+/** When the newest mails were sent after `since`, newest first. */
+export async function sendingTimes(
+  db: Db,
+  { since, most }: { since: number; most: number },
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select('finished_at')
+    .where(isSent)
+    .where('finished_at', '>', since)
+    .orderBy('finished_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => row.finished_at ?? since);
+}
+
+const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
+  (await sendingTimes(db, { since, most: 1 })).length > 0;
+
+/** Error classes that may be about one recipient or message. This number of mails ... */
+const MAILS_THAT_MATTER = 5;
+/** ... from this number of networks says something about us: more than a stranger with a few domains can cause. */
+const NETWORKS_THAT_MATTER = 3;
+
+/**
+ * Whether mail stands still for everybody: some has waited for `forMs`, and none was sent meanwhile. Nobody waits for notices and guides,
+ * which have no network, so a mailbox or a filter that holds them up does not count.
+ */
+export async function mailStandsStill(
+  db: Db,
+  { now, forMs }: { now: number; forMs: number },
+): Promise<boolean> {
+  const aboutOne = sql.join([...PUT_OFF, 'stalled', UNKNOWN_KIND]);
+  const old = await db
+    .selectFrom('outbox')
+    .select([
+      sql<number>`count(nullif(network, ''))`.as('mails'),
+      sql<number>`count(distinct nullif(network, ''))`.as('networks'),
+      sql<number>`count(case when error_class not in (${aboutOne}) then 1 end)`.as('server_away'),
+    ])
+    .where(isQueued)
+    .where((eb) => eb.or([eb('error_class', 'is', null), eb('error_class', '<>', UNKNOWN_KIND)]))
+    .where('created_at', '<=', now - forMs)
+    .executeTakeFirstOrThrow();
+  const isAboutUs =
+    old.server_away > 0 || (old.mails >= MAILS_THAT_MATTER && old.networks >= NETWORKS_THAT_MATTER);
+  return isAboutUs && !(await wasAnySent(db, now - forMs));
+}
+
+const REFUSED_WITHIN_MS = 3_600_000;
+const MOST_REFUSALS_READ = 1_000;
+
+/**
+ * Whether the mail server refuses everybody: within an hour, mail of three networks to three domains, and none was sent. Does not count
+ * replies about the recipient's address alone.
+ */
+export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
+  const since = now - REFUSED_WITHIN_MS;
+  if (await wasAnySent(db, since)) return false;
+  const columns = ['network', 'recipient_domain', 'reply'] as const;
+  const refused = await Promise.all(
+    [
+      db.selectFrom('outbox').select(columns).distinct().where(isRefused).where('finished_at', '>=', since),
+      db
+        .selectFrom('outbox')
+        .select(columns)
+        .distinct()
+        .where(isQueued)
+        .where('error_class', '=', REFUSES_US),
+    ].map((query) => query.where('network', 'is not', null).limit(MOST_REFUSALS_READ).execute()),
+  );
+  const mails = refused.flat().filter(({ reply }) => !isAboutAddress(reply ?? ''));
+  return [mails.map(({ network }) => network), mails.map(({ recipient_domain: domain }) => domain)].every(
+    (lanes) => new Set(lanes).size >= NETWORKS_THAT_MATTER,
+  );
+}
+
+/** How much mail was refused for good since then. */
+export async function countRefusals(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where(isRefused)
+    .where('finished_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Mail to one recipient domain that was refused for good with the same words. */
+export type RefusedMail = {
+  /** '' for a notice. */
+  readonly domain: string;
+  /** The mail server's; '' when it said nothing. */
+  readonly reply: string;
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly lastAt: number;
+};
+
+/** Mail that was refused for good since then, by domain and words, the newest first. @param most groups to return */
+export async function refusedMail(
+  db: Db,
+  { since, most }: { readonly since: number; readonly most: number },
+): Promise<readonly RefusedMail[]> {
+  const lastAt = sql<number>`max(finished_at)`;
+  const rows = await db
+    .selectFrom('outbox')
+    .select(['recipient_domain', 'reply', sql<number>`count(*)`.as('count'), lastAt.as('last_at')])
+    .where(isRefused)
+    .where('finished_at', '>=', since)
+    .groupBy(['recipient_domain', 'reply'])
+    .orderBy(lastAt, 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => ({
+    domain: row.recipient_domain ?? '',
+    reply: row.reply ?? '',
+    count: row.count,
+    lastAt: row.last_at,
+  }));
 }

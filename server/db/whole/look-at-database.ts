@@ -9,7 +9,7 @@ import { Kysely, sql } from 'kysely';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
-import { refusesEverybody } from '#server/db/tables/outbox-waiting.ts';
+import { refusesEverybody } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';

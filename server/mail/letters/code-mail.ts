@@ -2,11 +2,11 @@
 // mail is composed. The mail holds no link, no picture and nothing a visitor typed: it never carries a stranger's words, and gives
 // filters nothing to object to.
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
-import { findCodeById, isLive, prolongCode, type Code } from '#server/codes/codes.ts';
+import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { queueMessage, type FirstLease, type PlaceInQueue } from '#server/db/tables/outbox.ts';
+import { addMail, type Lane } from '#server/jobs/mail-jobs.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
-import type { Letter, LetterKind, MailInHand } from '#server/mail/letters/letter-kind.ts';
+import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -14,29 +14,23 @@ import { fill } from '#shared/words.ts';
 const LATE_MS = 1_000;
 
 /** Queues the e-mail that carries a code. */
-export async function queueCodeMail(
+export const queueCodeMail = (
   tx: Db,
-  {
-    code,
-    ...mail
-  }: {
+  mail: {
     readonly id: string;
-    readonly code: Code;
+    readonly codeId: string;
     readonly recipient: string;
-    readonly place: PlaceInQueue;
-    readonly lease: FirstLease | undefined;
+    readonly place: Lane & { readonly turnAt: number };
     readonly now: number;
   },
-): Promise<MailInHand> {
-  return { ...(await queueMessage(tx, { ...mail, codeId: code.id, kind: 'code', payload: {} })), code };
-}
+): Promise<void> => addMail(tx, { ...mail, kind: 'code', payload: {} });
 
 export const codeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
   compose: async ({ db, engine, secrets, codeEmail, title, language, codeTtlSeconds }, mail, now) => {
-    const code = await codeOf(db, mail, now);
+    const code = mail.code_id === null ? undefined : await findCodeById(db, mail.code_id);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
@@ -52,12 +46,6 @@ export const codeKind: LetterKind = {
     return composeCodeEmail(codeEmail, { digits, reference, validForMs, title, language });
   },
 };
-
-/** The code of a mail, read again unless it was made a moment ago: it may have been entered or ended since. */
-async function codeOf(db: Db, { code, code_id: id }: MailInHand, now: number): Promise<Code | undefined> {
-  if (code !== undefined && Math.abs(now - code.created_at) < LATE_MS) return code;
-  return id === null ? undefined : findCodeById(db, id);
-}
 
 type Facts = {
   readonly digits: string;

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { findSignIn } from '#server/codes/desk-sign-ins.ts';
-import { queueMessage } from '#server/db/tables/outbox.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import { codeDigits } from '#server/codes/digits.ts';
@@ -22,7 +22,7 @@ export async function queueDeskCodeMail(
 ): Promise<void> {
   const { id, email, signInId, host, now } = mail;
   const recipient = recipientOf(email);
-  await queueMessage(tx, { id, recipient, now, kind: 'desk-code', payload: { signInId, host } });
+  await addMail(tx, { id, recipient, now, kind: 'desk-code', payload: { signInId, host } });
 }
 
 export const deskCodeKind: LetterKind = {

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
-import { queueOnce } from '#server/db/tables/outbox.ts';
+import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   counted,
   dayIn,
@@ -47,7 +47,7 @@ export async function queueDigest(
   db: Db,
   { recipient, figures, now }: { recipient: string; figures: PeriodFigures; now: number },
 ): Promise<void> {
-  await queueOnce(db, { id: digestId(figures), recipient, now, kind: 'digest', payload: figures });
+  await addMailOnce(db, { id: digestId(figures), recipient, now, kind: 'digest', payload: figures });
 }
 
 export const digestKind: LetterKind = {

@@ -10,8 +10,7 @@ import { authenticate } from 'mailauth';
 import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { queueMessage } from '#server/db/tables/outbox.ts';
-import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
+import { addMail, takeMail } from '#server/jobs/mail-jobs.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { readInstance } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
@@ -118,11 +117,11 @@ for (const engine of ENGINES) {
         await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
         const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
         const place = { network: '203.0.113.20', domain: 'example.com', turnAt: later };
-        await queueMessage(db, { ...code, id: id(later), place, now: later });
-        const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, now: later };
+        await addMail(db, { ...code, id: id(later), place, now: later });
+        const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, fullLanes: [], now: later };
         const kinds: string[] = [];
         for (let turn = 0; turn < 2; turn += 1)
-          kinds.push(...(await leaseDueMail(database, lease)).map(({ kind }) => kind));
+          kinds.push(...(await takeMail(database, lease)).map(({ kind }) => kind));
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
 

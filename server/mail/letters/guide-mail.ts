@@ -13,9 +13,9 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
-import { laneOf, queueMessage } from '#server/db/tables/outbox.ts';
-import { isWaiting } from '#server/db/tables/outbox-waiting.ts';
+import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
+import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
 import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind, LetterParts } from '#server/mail/letters/letter-kind.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
@@ -39,7 +39,7 @@ export async function queueGuideMail(
 ): Promise<void> {
   // All guides are one lane, so they delay each other and no code.
   const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
-  await queueMessage(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
+  await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
 }
 
 export type GuideAgain =

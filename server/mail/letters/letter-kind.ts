@@ -1,7 +1,6 @@
 // What every kind of letter has: how long it may wait, whom it may go to, and how it is composed.
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Code } from '#server/codes/codes.ts';
-import type { OutboxRow } from '#server/db/tables/outbox.ts';
+import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
@@ -37,12 +36,6 @@ export type GuideMail = {
   readonly attachment: string | null;
 };
 
-/** A mail that this process has leased. */
-export type MailInHand = OutboxRow & {
-  /** The code that it carries, as it was stored, where this process queued it. */
-  readonly code?: Code;
-};
-
 export type LetterKind = {
   /** How long it is worth sending, in milliseconds from its queuing. */
   readonly mayWaitMs: (parts: LetterParts) => number;
@@ -53,5 +46,5 @@ export type LetterKind = {
    * @param now milliseconds since 1970
    * @returns null when it is no longer relevant, and will not be again
    */
-  readonly compose: (parts: LetterParts, mail: MailInHand, now: number) => Promise<Letter | null>;
+  readonly compose: (parts: LetterParts, mail: MailJob, now: number) => Promise<Letter | null>;
 };

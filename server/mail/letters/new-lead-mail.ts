@@ -12,7 +12,8 @@ import {
   newLeadsOf,
   type NewLead,
 } from '#server/db/across/new-leads.ts';
-import { queueMessage, queueOnce, wasQueued } from '#server/db/tables/outbox.ts';
+import { wasQueued } from '#server/db/tables/outbox.ts';
+import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   counted,
   dayIn,
@@ -59,7 +60,7 @@ export async function queueNewLeadMail(
 ): Promise<void> {
   const hour = hourOf(now);
   if (await hasMoreNewLeads(tx, { from: hour, to: hour + HOUR_MS }, ONE_BY_ONE_MAX)) return;
-  await queueMessage(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
+  await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
 }
 
 /** Queues the mail about each hour that is over and had more leads than are mailed one by one: once, in all processes. */
@@ -72,7 +73,7 @@ export async function queueFullHours(
     const id = idOfPeriod('hour', from);
     if (await wasQueued(db, id)) continue;
     if (!(await hasMoreNewLeads(db, { from, to: from + HOUR_MS }, ONE_BY_ONE_MAX))) continue;
-    await queueOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
+    await addMailOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
   }
 }
 

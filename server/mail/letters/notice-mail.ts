@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { queueMessage } from '#server/db/tables/outbox.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
 import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { LetterKind } from '#server/mail/letters/letter-kind.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
@@ -36,7 +36,7 @@ export async function queueNotice(
   mail: { id: string; recipient: string; subject: string; text: string; now: number },
 ): Promise<void> {
   const { id, recipient, subject, text, now } = mail;
-  await queueMessage(db, { id, recipient, now, kind: 'notice', payload: { subject, text } });
+  await addMail(db, { id, recipient, now, kind: 'notice', payload: { subject, text } });
 }
 
 export const noticeKind: LetterKind = {

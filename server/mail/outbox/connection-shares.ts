@@ -1,8 +1,6 @@
-// Who holds how many of the connections to the mail server. Deliveries share them by network and by recipient domain, so one
-// source, or one domain whose mail server is silent, never holds them all: of five, a lane holds four at most, and two while it is
-// slow. With a hundred forms to which the mail server says nothing, other visitors still get their codes: measured in
-// docs/reliability.md, "What happens if more codes are requested than the mail server takes?".
-import type { FullLanes } from '#server/db/tables/outbox-leases.ts';
+// Shares the connections to the mail server by network and by recipient domain, so one source, or one domain whose mail server is
+// silent, never holds them all: of five, a lane holds four at most, and two while it is slow. With a hundred forms to which the mail
+// server says nothing, other visitors still get their codes: measured in docs/reliability.md.
 
 /** A delivery that takes longer makes its lanes slow. A quarter of the time after which the mailer gives up. */
 const SLOW_MS = 5_000;
@@ -10,82 +8,46 @@ const SLOW_MS = 5_000;
 const SLOW_FOR_MS = 30_000;
 /** Connections that no lane may take from the others. */
 const LEFT_TO_OTHERS = 1;
-const MAX_WHEN_SLOW = 2;
+const MOST_WHEN_SLOW = 2;
 
-/** The lanes of a mail: the network that asked for it, and the domain it goes to. Null for a notice, which is in no lane. */
-export type MailLanes = { readonly network: string | null; readonly recipient_domain: string | null };
+/** Its network and its domain; null for a notice. */
+type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {
-  /** Notes a delivery; the returned function notes its end. */
-  readonly begin: (mail: MailLanes) => () => void;
-  /** Lanes that may begin no other delivery now. */
-  readonly full: () => FullLanes;
-  /** Whether a lane of this mail is full. */
-  readonly isFull: (mail: MailLanes) => boolean;
-  /** Whether any lane is slow. */
-  readonly anySlow: () => boolean;
+  readonly free: () => number;
+  /** Networks and domains that may begin no other delivery now. */
+  readonly full: () => readonly string[];
+  /** Counts a delivery; the returned function counts its end. */
+  readonly begin: (mail: LanesOfMail) => () => void;
 };
 
-/**
- * Counts the deliveries of one process.
- * @param connections how many there are
- * @param clock milliseconds
- */
+/** Counts the deliveries of one process. @param clock milliseconds */
 export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
-  const networks = createLanes(connections, clock);
-  const domains = createLanes(connections, clock);
-  return {
-    begin: ({ network, recipient_domain: domain }) => {
-      const ends = [
-        ...(network === null ? [] : [networks.begin(network)]),
-        ...(domain === null ? [] : [domains.begin(domain)]),
-      ];
-      return () => {
-        for (const end of ends) end();
-      };
-    },
-    full: () => ({ networks: networks.full(), domains: domains.full() }),
-    isFull: ({ network, recipient_domain: domain }) =>
-      (network !== null && networks.isFull(network)) || (domain !== null && domains.isFull(domain)),
-    anySlow: () => networks.anySlow() || domains.anySlow(),
-  };
-}
-
-type Deliveries = Set<{ readonly since: number }>;
-
-function createLanes(connections: number, clock: () => number) {
-  const underWay = new Map<string, Deliveries>();
+  const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
   const slowUntil = new Map<string, number>();
 
-  const isSlow = (lane: string): boolean => {
-    const now = clock();
-    return (
-      (slowUntil.get(lane) ?? 0) > now ||
-      [...(underWay.get(lane) ?? [])].some(({ since }) => now - since > SLOW_MS)
-    );
-  };
+  const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
 
   const isFull = (lane: string): boolean => {
-    const most = connections - LEFT_TO_OTHERS;
-    const held = underWay.get(lane)?.size ?? 0;
-    return held >= most || (held >= MAX_WHEN_SLOW && isSlow(lane));
+    const own = [...open].filter(({ lanes }) => lanes.includes(lane));
+    const wasSlow = (slowUntil.get(lane) ?? 0) > clock();
+    const most =
+      wasSlow || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
+    return own.length >= most;
   };
 
   return {
-    begin: (lane: string) => {
-      const delivery = { since: clock() };
-      const deliveries: Deliveries = underWay.get(lane) ?? new Set();
-      underWay.set(lane, deliveries.add(delivery));
+    free: () => connections - open.size,
+    full: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
+    begin: ({ network, recipient_domain: domain }) => {
+      const delivery = { lanes: [network, domain].filter((lane) => lane !== null), since: clock() };
+      open.add(delivery);
       return () => {
-        deliveries.delete(delivery);
-        if (deliveries.size === 0) underWay.delete(lane);
+        open.delete(delivery);
         const now = clock();
-        if (now - delivery.since > SLOW_MS) slowUntil.set(lane, now + SLOW_FOR_MS);
-        for (const [other, until] of slowUntil) if (until <= now) slowUntil.delete(other);
+        for (const [lane, until] of slowUntil) if (until <= now) slowUntil.delete(lane);
+        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowUntil.set(lane, now + SLOW_FOR_MS);
       };
     },
-    anySlow: (): boolean => [...slowUntil.keys(), ...underWay.keys()].some(isSlow),
-    isFull,
-    full: (): string[] => [...underWay.keys()].filter(isFull),
   };
 }

@@ -1,17 +1,17 @@
-// Sends one mail that this process has leased, and notes the result in its row: sent, dropped, failed for good, or due again
-// later. It does not choose the mail; mail-worker.ts does.
-import { backOffMs } from '#server/platform/queue-worker.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+// Sends one mail that this process has leased, and stores the result in its row: sent, dropped, failed for good, or to be tried again.
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
+import type { OutboxState } from '#server/db/schema.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
-import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox-waiting.ts';
+import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
+import type { MailJob } from '#server/jobs/mail-jobs.ts';
+import { finishJob, retryJob } from '#server/jobs/queue.ts';
+import { backOffMs } from '#server/jobs/worker.ts';
+import type { LetterParts } from '#server/mail/letters/letter-kind.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.ts';
-import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
-import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
+import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -43,91 +43,98 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
   ) => Promise<void>;
-  /** Reports the result of each try, and in which lanes the mail was, without the recipient. */
-  readonly onEvent: (event: MailEvent, lanes: MailLanes) => void;
+  /** Reports the result of each attempt, without the recipient. */
+  readonly onEvent: (event: MailEvent) => void;
 };
 
-/**
- * Makes the function that sends a mail.
- * @param lease leaseId: of the worker that holds the mails; cutOff: aborts when the worker stops
- */
-export function createDelivery(
+/** Sends a mail. @param worker leaseId: of the worker that has leased it; cutOff: aborts when the worker stops */
+export async function deliverMail(
   parts: DeliveryParts,
+  mail: MailJob,
   { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
-): (mail: MailInHand) => Promise<void> {
+): Promise<void> {
   const { database, mailer, clock, onEvent } = parts;
   const { db, engine } = database;
+  const { id, recipient } = mail;
+
+  const finish = (state: Exclude<OutboxState, 'queued'>, reply: string, tx = db): Promise<boolean> =>
+    finishJob(tx, 'outbox', { id, leaseId, now: clock(), result: { state, reply: keptReply(reply) } });
+  const retry = (reason: string, errorClass: string, dueAt: number): Promise<boolean> => {
+    const turnAt = Math.max(mail.turn_at, dueAt);
+    const changes = { reply: keptReply(reason), error_class: errorClass, turn_at: turnAt };
+    return retryJob(db, 'outbox', { id, leaseId, dueAt, reason: changes });
+  };
+
+  const kind = findLetterKind(mail.kind);
+  if (kind === undefined) {
+    const reason = `no process that looked knows the kind "${mail.kind}"`;
+    await retry(reason, UNKNOWN_KIND, clock() + UNKNOWN_KIND_WAIT_MS);
+    return;
+  }
   const letterParts: LetterParts = { ...parts, db, engine };
-
-  const isSuppressed = async (recipient: string): Promise<boolean> => {
-    const address = { keys: pseudonymsOf(parts.secrets, recipient), email: normaliseEmail(recipient) };
-    return (await suppressionsOf(db, address)).length > 0;
-  };
-
-  /** Ends a mail whose address does not exist and suppresses the address. A code that a visitor asks for is still mailed. */
-  const finishDead = async (recipient: string, failed: Parameters<typeof finishMail>[1]): Promise<void> => {
-    const email = normaliseEmail(recipient);
-    await db.transaction().execute(async (tx) => {
-      // The address may be erased at this moment; no new row may hold it afterwards.
-      await lockAddress(tx, engine, email);
-      if (!(await finishMail(tx, failed))) return;
-      const keys = pseudonymsOf(parts.secrets, email);
-      const { reply, now } = failed;
-      if (!(await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(reply), now }))) return;
-      const leadId = await findLeadId(tx, email);
-      if (leadId !== undefined) await parts.onLeadBounced(tx, { leadId, now });
-    });
-  };
-
-  return async (mail) => {
-    const { id, turn_at, recipient } = mail;
-    const kind = findLetterKind(mail.kind);
-    if (kind === undefined) {
-      const dueAt = clock() + UNKNOWN_KIND_WAIT_MS;
-      const reply = `no process that looked knows the kind "${mail.kind}"`;
-      await releaseMail(db, { id, turn_at, leaseId, dueAt, reply, errorClass: UNKNOWN_KIND });
+  const composedAt = clock();
+  const isInTime = composedAt - mail.created_at < kind.mayWaitMs(letterParts);
+  const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
+  const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
+  if (letter === null) {
+    // The reply that put it off says more about why it came to nothing.
+    await finish(mail.error_class === REFUSES_US ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
+    onEvent({ type: 'dropped' });
+    return;
+  }
+  const sent = await withinTime(cutOff, (signal) =>
+    mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal),
+  );
+  const now = clock();
+  const outcome =
+    sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
+      ? ({ type: 'failed for now', reason: sent.reason, errorClass: REFUSES_US } as const)
+      : sent;
+  switch (outcome.type) {
+    case 'sent':
+      await finish('sent', outcome.reply);
+      onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
       return;
-    }
-    const composedAt = clock();
-    const isInTime = composedAt - mail.created_at < kind.mayWaitMs(letterParts);
-    const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(recipient)));
-    const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
-    if (letter === null) {
-      // The reply that put it off says more about why it came to nothing.
-      const reply = mail.reply ?? 'no longer valid';
-      const state = mail.error_class === REFUSES_US ? 'failed' : 'dropped';
-      await finishMail(db, { id, leaseId, state, reply, now: clock() });
-      onEvent({ type: 'dropped' }, mail);
+    case 'refused':
+      if (outcome.meaning === 'no such address')
+        await suppressDead(parts, { recipient, reply: outcome.reason, now }, (tx) =>
+          finish('failed', outcome.reason, tx),
+        );
+      else await finish('failed', outcome.reason);
+      onEvent(outcome);
       return;
+    case 'failed for now': {
+      const dueAt = cutOff.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
+      await retry(outcome.reason, outcome.errorClass, dueAt);
+      onEvent({ ...outcome, attempts: mail.attempts });
     }
-    const sent = await withinTime(cutOff, (signal) =>
-      mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal),
-    );
-    const now = clock();
-    const outcome =
-      sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
-        ? ({ type: 'failed for now', reason: sent.reason, errorClass: REFUSES_US } as const)
-        : sent;
-    switch (outcome.type) {
-      case 'sent':
-        await finishMail(db, { id, leaseId, state: 'sent', reply: outcome.reply, now });
-        onEvent({ type: 'sent', queuedForMs: now - mail.created_at }, mail);
-        return;
-      case 'refused': {
-        const failed = { id, leaseId, state: 'failed', reply: outcome.reason, now } as const;
-        if (outcome.meaning === 'no such address') await finishDead(recipient, failed);
-        else await finishMail(db, failed);
-        onEvent(outcome, mail);
-        return;
-      }
-      case 'failed for now': {
-        const { reason: reply, errorClass } = outcome;
-        const dueAt = cutOff.aborted ? now : now + mailRetryMs(mail.attempts, parts.random);
-        await releaseMail(db, { id, turn_at, leaseId, dueAt, reply, errorClass });
-        onEvent({ ...outcome, attempts: mail.attempts }, mail);
-      }
-    }
-  };
+  }
+}
+
+/** Waits before the second attempt, the third and so on; the last one repeats. A code lives for minutes, so they stay short. */
+const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
+
+async function isSuppressed({ secrets, database }: DeliveryParts, recipient: string): Promise<boolean> {
+  const email = normaliseEmail(recipient);
+  return (await suppressionsOf(database.db, { keys: pseudonymsOf(secrets, email), email })).length > 0;
+}
+
+/** Ends a mail whose address does not exist and suppresses the address. A code that a visitor asks for is still mailed. */
+async function suppressDead(
+  { database: { db, engine }, secrets, onLeadBounced }: DeliveryParts,
+  { recipient, reply, now }: { recipient: string; reply: string; now: number },
+  finish: (tx: Db) => Promise<boolean>,
+): Promise<void> {
+  const email = normaliseEmail(recipient);
+  await db.transaction().execute(async (tx) => {
+    // The address may be erased at this moment; no new row may hold it afterwards.
+    await lockAddress(tx, engine, email);
+    if (!(await finish(tx))) return;
+    const keys = pseudonymsOf(secrets, email);
+    if (!(await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(reply), now }))) return;
+    const leadId = await findLeadId(tx, email);
+    if (leadId !== undefined) await onLeadBounced(tx, { leadId, now });
+  });
 }
 
 /** Aborts work that takes too long or outlives its worker. AbortSignal.timeout would keep each signal for its whole time. */
@@ -147,9 +154,3 @@ async function withinTime<Result>(
     cutOff.removeEventListener('abort', end);
   }
 }
-
-/** Waits before the second try, the third and so on; the last one repeats. A code lives for minutes, so they stay short. */
-const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
-
-/** How long to wait before the next try, in milliseconds. @param attempts tries made so far */
-const mailRetryMs = (attempts: number, random: () => number): number => backOffMs(WAITS_MS, attempts, random);

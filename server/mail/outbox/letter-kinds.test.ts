@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { v7 as uuid } from 'uuid';
 
-import { queueMessage } from '#server/db/tables/outbox.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
 import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
     withServer({ engine }, async (server) => {
       const id = uuid();
       const now = server.now();
-      await queueMessage(server.database.db, {
+      await addMail(server.database.db, {
         id,
         kind: 'follow-up',
         payload: {},

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
-import type { OutboxRow } from '#server/db/tables/outbox.ts';
-import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
-import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { takeMail } from '#server/jobs/mail-jobs.ts';
+import { ENGINES } from '#testing/databases.ts';
 import { createGate } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -28,13 +27,9 @@ const askFrom = (server: ServerUnderTest, count: number) =>
     filledForm({ email: `ada@${count}.example` }),
   );
 
-/** Mails until the mail server is known to be quick. */
-async function knowQuick(server: ServerUnderTest): Promise<void> {
-  for (let count = 1; count <= 30; count += 1) {
-    await askFrom(server, count);
-    await server.inbox.waitForMail(`ada@${count}.example`);
-  }
-}
+/** Leases due mail, as another process would. */
+const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
+  takeMail(server.database, { leaseId, leaseMs: 30_000, most: 5, fullLanes: [], now });
 
 /** A mail server that replies to the message with any bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
@@ -180,13 +175,23 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
+    it('drops a code that ended while its mail waited', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
+        await server.advance(2);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal(server.mailEvents[1]?.type, 'dropped');
+      }));
+
     it('gives each mail to one of many workers, and to another when its lease has run out', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
         const now = server.now() + 5_000;
-        const take = (leaseId: string, at: number) =>
-          leaseDueMail(server.database, { leaseId, most: 5, leaseMs: 30_000, now: at });
+        const take = (leaseId: string, at: number) => takeAsOther(server, leaseId, at);
         const taken = await Promise.all(
           Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)),
         );
@@ -195,59 +200,21 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
-    it('sends a code without a look into the outbox, and leaves it to another process if this one dies', async () => {
+    it('leaves the mail in hand to another process once its lease has run out', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
           await createVisitor(server).post('/api/leads', filledForm());
-          const row = await outboxRow(server);
-          assert.equal(row.attempts, 1, 'taken up by the request that queued it');
-          const take = (at: number) =>
-            leaseDueMail(server.database, { leaseId: 'another', most: 5, leaseMs: 30_000, now: at });
-          assert.equal((await take(server.now() + 29_000)).length, 0);
-          assert.equal((await take(server.now() + 30_000)).length, 1);
+          await until(async () => (await outboxRow(server)).lease_id !== null);
+          assert.equal((await takeAsOther(server, 'another', server.now() + 29_000)).length, 0);
+          assert.equal((await takeAsOther(server, 'another', server.now() + 30_000)).length, 1);
         } finally {
           gate.open();
         }
       });
     });
 
-    // On PostgreSQL a form's transaction takes several round trips, and the mail is often taken up by a look meanwhile.
-    const onSqlite = { skip: engine === 'postgres' };
-    it('looks into the outbox for few of many codes that go to one domain at once', onSqlite, async (t) => {
-      // Slows the worker's clock, so that deliveries count as quick on a busy machine too.
-      const now = performance.now.bind(performance);
-      t.mock.method(performance, 'now', () => now() / 20);
-      let looks = 0;
-      const database = await freshDatabase(engine, {
-        onStatement: (text) => {
-          if (text.startsWith('with "due"')) looks += 1;
-        },
-      });
-      const env = { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' };
-      await withServer({ engine, database, env }, async (server) => {
-        let asked = 0;
-        const ask = async () => {
-          asked += 1;
-          const email = `ada-${asked}@example.com`;
-          const visitor = createVisitor(server, `198.51.${asked >> 8}.${asked & 255}`);
-          assert.equal((await visitor.post('/api/leads', filledForm({ email }))).statusCode, 202);
-          await server.inbox.waitForMail(email);
-        };
-        // Now it is known to be quick.
-        for (let count = 1; count <= 30; count += 1) await ask();
-        looks = 0;
-        const many = async () => {
-          for (let count = 1; count <= 10; count += 1) await ask();
-        };
-        await Promise.all(Array.from({ length: 40 }, many));
-        assert.equal(asked, 430);
-        // Each look takes up a mail that was not reserved, or finds none.
-        assert.ok(looks <= 40, `${looks} looks for 400 mails`);
-      });
-    });
-
-    it('leases no more than can begin at once while the mail server’s speed is unknown', async () => {
+    it('leases no more mail than it has connections', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -261,65 +228,12 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('gives back leased mail when a quick mail server falls silent', async () => {
-      const gate = createGate();
-      let silent = false;
-      const onMessage = () => (silent ? gate.opened : null);
-      await withServer({ engine, inbox: { onMessage } }, async (server) => {
-        await knowQuick(server);
-        silent = true;
-        try {
-          await Promise.all(Array.from({ length: 10 }, (_, index) => askFrom(server, 101 + index)));
-          // More than its five connections: at first all ten are in its hand.
-          await until(
-            async () => (await attemptsOf(server)).filter((attempts) => attempts === 0).length === 5,
-          );
-        } finally {
-          gate.open();
-        }
-        await until(() => server.inbox.mails.length === 40);
-        assert.ok((await attemptsOf(server)).every((attempts) => attempts === 1));
-      });
-    });
-
-    it('begins no mail that another process may have, after it was suspended', async () => {
-      const gate = createGate();
-      let silent = false;
-      const inbox = { onMessage: () => (silent ? gate.opened : null) };
-      await withServer({ engine, inbox }, async (server) => {
-        await knowQuick(server);
-        silent = true;
-        let taken: readonly OutboxRow[] = [];
-        try {
-          await Promise.all(Array.from({ length: 10 }, (_, index) => askFrom(server, 101 + index)));
-          const now = server.now() + 60_000;
-          server.setClock(now);
-          const other = { leaseId: 'another process', most: 100, leaseMs: 600_000, now };
-          taken = await leaseDueMail(server.database, other);
-          assert.equal(taken.length, 10);
-          assert.ok(
-            taken.every(({ attempts }) => attempts === 2),
-            'all were in its hand',
-          );
-        } finally {
-          silent = false;
-          gate.open();
-        }
-        await until(() => server.mailEvents.length === 35);
-        await askFrom(server, 200);
-        await server.inbox.waitForMail('ada@200.example');
-        const sentTwice = taken.filter(({ recipient }) => server.inbox.mailsTo(recipient).length > 0);
-        assert.equal(sentTwice.length, 5, 'those that were under way');
-      });
-    });
-
     it('sends waiting mail when the clock was set back, also mail that a dead process had leased', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
         const now = server.now() + 5_000;
-        const lease = { leaseId: 'a dead process', most: 5, leaseMs: 30_000, now };
-        assert.equal((await leaseDueMail(server.database, lease)).length, 1);
+        assert.equal((await takeAsOther(server, 'a dead process', now)).length, 1);
         const hourAgo = server.now() - 3_600_000;
         // advance() would wait for the lease to end.
         server.setClock(hourAgo);

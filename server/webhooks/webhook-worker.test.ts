@@ -5,9 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { v7 as uuid } from 'uuid';
 
-import { setBackEventTimes } from '#server/db/tables/webhook-events.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
-import { FARTHEST_DUE_MS } from '#server/webhooks/webhook-retries.ts';
+import { setBackTimes } from '#server/jobs/queue.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
@@ -195,12 +194,7 @@ for (const engine of ENGINES) {
             .insertInto('webhook_events')
             .values({ ...row, ...times, id: uuid(), position, due_at: now() + hours * HOUR_SECONDS * 1000 })
             .execute();
-        await setBackEventTimes(db, {
-          leaseId: uuid(),
-          now: now(),
-          lostMs: 0,
-          farthest: now() + FARTHEST_DUE_MS,
-        });
+        await setBackTimes(db, 'webhook_events', { leaseId: uuid(), now: now(), lostMs: 0 });
         const rows = await db.selectFrom('webhook_events').select('due_at').orderBy('position').execute();
         assert.deepEqual(
           rows.map((one) => one.due_at - now()),
@@ -243,7 +237,7 @@ for (const engine of ENGINES) {
             .orderBy('position')
             .executeTakeFirstOrThrow();
           assert.deepEqual(
-            [row.state, row.lease_id, row.answer, row.due_at],
+            [row.state, row.lease_id, row.reply, row.due_at],
             ['queued', null, 'stopped', server.now()],
           );
         },

@@ -1,0 +1,203 @@
+// Adds mail to the queue. A network that sends much queues up behind itself: each mail has a turn, and the turns of one network, or to
+// one recipient domain, lie apart. Turns only order: whenever a connection is free, the next mail goes, even before its turn.
+//
+// A form is answered 202 only if its code can be mailed in time. Of 400 forms at once, with 5 mails a second and codes that live 60 s,
+// 76 are answered 202 and the others 503 (docs/reliability.md).
+import { sql } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
+import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { MINUTE_MS } from '#server/platform/time.ts';
+import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
+
+export type MailJob = Job<'outbox'>;
+
+/** Connections to the mail server, of each process. */
+export const SMTP_CONNECTIONS = 5;
+
+/** The network that asked for the mail, as networkOf returns it, and the recipient's domain, in lower case. */
+export type Lane = { readonly network: string; readonly domain: string };
+
+export const laneOf = (network: string, recipient: string): Lane => ({
+  network,
+  domain: domainOf(recipient).toLowerCase(),
+});
+
+export type NewMail = {
+  readonly id: string;
+  /** The kinds are in server/mail/outbox/letter-kinds.ts. */
+  readonly kind: string;
+  /** What its kind needs to compose it: never a code's digits, and nothing personal that is known elsewhere. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** The code it carries. */
+  readonly codeId?: string;
+  readonly recipient: string;
+  /** Without it, the turn is now. */
+  readonly place?: Lane & { readonly turnAt: number };
+  readonly now: number;
+};
+
+/** Adds a mail, in the transaction of its cause. Wake the worker after the commit. */
+export async function addMail(tx: Db, mail: NewMail): Promise<void> {
+  await tx.insertInto('outbox').values(rowOf(mail)).execute();
+}
+
+/** {@link addMail}, unless there is one with this ID: if several processes add it, one does. */
+export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {
+  await db
+    .insertInto('outbox')
+    .values(rowOf(mail))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) => ({
+  id,
+  kind,
+  payload: JSON.stringify(payload),
+  code_id: codeId ?? null,
+  recipient,
+  network: place?.network ?? null,
+  recipient_domain: place?.domain ?? null,
+  due_at: now,
+  turn_at: place?.turnAt ?? now,
+  created_at: now,
+});
+
+/** Leases the next mail, in the order of turns. @param lease fullLanes: networks and domains whose mail stays */
+export function takeMail(
+  database: OpenDatabase,
+  { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
+): Promise<MailJob[]> {
+  // The list is one parameter, so the statement stays the same.
+  const json = JSON.stringify(fullLanes);
+  const full =
+    database.engine === 'postgres'
+      ? sql`select jsonb_array_elements_text(${json}::jsonb)`
+      : sql`select value from json_each(${json})`;
+  return takeJobs(database, 'outbox', {
+    ...lease,
+    which: sql<boolean>`(network is null or network not in (${full}))
+      and (recipient_domain is null or recipient_domain not in (${full}))`,
+  });
+}
+
+/** How far a turn moves back for each untried mail of the same network, so others go first. */
+const NETWORK_STEP_MS = 1_000;
+/** The same for a recipient domain; less, because half of all visitors may be at one. */
+const DOMAIN_STEP_MS = 100;
+/** Up to this number of waiting mails, each has a connection. */
+const NO_QUEUE = SMTP_CONNECTIONS;
+const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
+
+export type Turn =
+  | { readonly type: 'found'; readonly turnAt: number }
+  | { readonly type: 'refused'; readonly retryAfterSeconds: number };
+
+/**
+ * Finds the turn of a new code, or refuses it if it would wait for too long. The turn is never before that of an earlier mail of the
+ * same lane, and never farther away than a code may wait: no mail starves.
+ */
+export async function findTurn(
+  tx: Db,
+  { network, domain }: Lane,
+  { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
+): Promise<Turn> {
+  const mostWaitMs = mostWaitOf(codeTtlSeconds);
+  const queue = await tx
+    .selectFrom('outbox')
+    .select([
+      sql<number>`count(*)`.as('waiting'),
+      sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as('own'),
+      sql<number | null>`max(case when attempts = 0 and recipient_domain = ${domain} then turn_at end)`.as(
+        'domain',
+      ),
+    ])
+    .where(isQueued)
+    .executeTakeFirstOrThrow();
+  if (queue.waiting > 0 && (await mailStandsStill(tx, { now, forMs: mostWaitMs })))
+    return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
+  const excessMs =
+    queue.waiting <= NO_QUEUE ? 0 : (await expectedWaitMs(tx, { network, domain }, now)) - mostWaitMs;
+  if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
+  const turnAt = Math.max(now, (queue.own ?? 0) + NETWORK_STEP_MS, (queue.domain ?? 0) + DOMAIN_STEP_MS);
+  return { type: 'found', turnAt: Math.min(turnAt, now + mostWaitMs) };
+}
+
+const retryAfter = (ms: number): number =>
+  Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
+
+/** Whether most visitors get their codes in time. `behind`: mail is sent, but too slowly. `still`: no mail is sent. */
+export async function stateOfMail(
+  db: Db,
+  { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
+): Promise<'in time' | 'behind' | 'still'> {
+  const mostWaitMs = mostWaitOf(codeTtlSeconds);
+  if (await mailStandsStill(db, { now, forMs: mostWaitMs })) return 'still';
+  return (await expectedWaitMs(db, NEWCOMER, now)) > mostWaitMs ? 'behind' : 'in time';
+}
+
+/** A lane in which no mail waits. */
+const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
+
+const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
+
+// Written out, not bound: the partial index is found by it.
+const isQueued = sql<boolean>`state = 'queued'`;
+
+/** Mail servers may take a few mails and put off the rest: then mail that waits for another attempt of so many networks is a queue, too. */
+const MANY_PUT_OFF = 50;
+
+/** How long a new mail would wait. Turns are fair: while the mails of one network have their turns, each other has as many. */
+async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {
+  const lanes = await db
+    .selectFrom('outbox')
+    .select([
+      'network',
+      sql<number>`sum(case when due_at <= ${now} then 1 else 0 end)`.as('due'),
+      sql<number>`sum(case when due_at > ${now} then 1 else 0 end)`.as('put_off'),
+      sql<number>`min(created_at)`.as('since'),
+      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried_since'),
+    ])
+    .where(isQueued)
+    // Mail to a silent domain waits for that domain, and delays no other mail.
+    .where(
+      sql<boolean>`(recipient_domain is null or recipient_domain = ${domain} or recipient_domain not in (
+      select recipient_domain from outbox
+      where state = 'queued' and error_class = 'stalled' and recipient_domain is not null
+    ))`,
+    )
+    .groupBy('network')
+    .execute();
+  const own = lanes.find((lane) => lane.network === network)?.due ?? 0;
+  const due = lanes.reduce(
+    (sum, lane) => sum + (lane.network === network ? own : Math.min(lane.due, own + 1)),
+    0,
+  );
+  const putOff = lanes.filter((lane) => lane.put_off > 0).length;
+  const isPutOff = putOff >= MANY_PUT_OFF;
+  const ahead = isPutOff ? due + putOff : due;
+  if (ahead <= NO_QUEUE) return 0;
+  const since = Math.min(now, ...lanes.map((lane) => (isPutOff ? lane.since : (lane.untried_since ?? now))));
+  return (ahead / (await mailsPerSecond(db, since, now))) * 1000;
+}
+
+/** The pace while nothing is known. */
+const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
+/** Maximum number of deliveries from which the pace is computed. */
+const SAMPLE_SIZE = 50;
+/** Until then, a few deliveries beside a silent mail server say nothing: its silence ends in a timeout first. */
+const SILENCE_MS = 15_000;
+
+/** How fast mail has been sent since it began to queue up, within the last minute. */
+async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
+  const since = Math.max(busySince, now - MINUTE_MS);
+  const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
+  const isEnough = sentAt.length > SMTP_CONNECTIONS;
+  if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
+  // From the first delivery on: an outage before it says nothing about the pace now.
+  const from = isEnough ? Math.min(...sentAt) : since;
+  return sentAt.length / Math.max(1, (now - from) / 1000);
+}
