@@ -34,22 +34,22 @@ export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign')
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
-/** Reads a file of words. Throws all complaints about it. */
+/** Reads a file of words. Throws all mistakes about it. */
 function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
   return wordsOrThrow(readWords(folder, file, schema));
 }
 
 function wordsOrThrow<Words>(
-  result: { type: 'words'; words: Words } | { type: 'complaints'; complaints: readonly string[] },
+  result: { type: 'words'; words: Words } | { type: 'mistakes'; mistakes: readonly string[] },
 ): Words {
-  if (result.type === 'complaints')
-    throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
+  if (result.type === 'mistakes')
+    throw new Error(`The words cannot be used:\n${result.mistakes.join('\n')}`);
   return result.words;
 }
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Reads the words of the page. Throws all complaints. @param variant of the page; null: the campaign's own */
+/** Reads the words of the page. Throws all mistakes. @param variant of the page; null: the campaign's own */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: readWordsOrThrow(folder, 'site.yaml', siteOf(folder)),

@@ -11,7 +11,7 @@ import type { Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 const wording = readConsent(TEST_CAMPAIGN);
-if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
+if (wording.type === 'mistakes') throw new Error(wording.mistakes.join('\n'));
 const TODAY = wording.words;
 
 function otherWording(text: string): { text: string; version: string } {

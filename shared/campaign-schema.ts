@@ -3,11 +3,11 @@
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/attribution.ts';
-import { colourComplaints, type Colours } from '#shared/colours.ts';
+import { colourMistakes, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
-import { linkComplaint } from '#shared/links.ts';
+import { linkMistake } from '#shared/links.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
 /** What only HTML or Markdown would understand. Wherever these words are shown, it would be shown as it stands. */
@@ -56,8 +56,8 @@ const words = wordsWith('year');
 const href = words.check(
   z.superRefine((text: string, context) => {
     // Which places the page has is known where its sections are read (server/campaign/campaign.ts).
-    const complaint = linkComplaint(text, null);
-    if (complaint !== null) context.addIssue({ code: 'custom', message: complaint });
+    const mistake = linkMistake(text, null);
+    if (mistake !== null) context.addIssue({ code: 'custom', message: mistake });
   }),
 );
 const link = z.strictObject({ label: words, href });
@@ -71,8 +71,8 @@ const colour = z
 const colourPair = z.strictObject({ light: colour, dark: colour });
 const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(
   z.superRefine((pairs: Colours, context) => {
-    for (const { entry, complaint } of colourComplaints(pairs))
-      context.addIssue({ code: 'custom', path: entry, message: complaint });
+    for (const { entry, mistake } of colourMistakes(pairs))
+      context.addIssue({ code: 'custom', path: entry, message: mistake });
   }),
 );
 /** A file in media/. */

@@ -64,8 +64,8 @@ const designColours = { accent: '#0e5a43', plate: '#123d30' };
 function campaignWords() {
   const site = readWords(campaignFolder, 'site.yaml', Site);
   const landing = readWords(campaignFolder, 'landing.yaml', Landing);
-  if (site.type === 'complaints') throw new Error(site.complaints.join('\n'));
-  if (landing.type === 'complaints') throw new Error(landing.complaints.join('\n'));
+  if (site.type === 'mistakes') throw new Error(site.mistakes.join('\n'));
+  if (landing.type === 'mistakes') throw new Error(landing.mistakes.join('\n'));
   return { site: site.words, landing: landing.words };
 }
 

@@ -59,7 +59,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept three',
-    file: 'server/settings/tries-and-rates.ts',
+    file: 'server/settings/fixed-limits.ts',
     find: 'export const ACCEPTED_CODES = 2;',
     replace: 'export const ACCEPTED_CODES = 3;',
     tests: [LEADS],
@@ -67,7 +67,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept one',
-    file: 'server/settings/tries-and-rates.ts',
+    file: 'server/settings/fixed-limits.ts',
     find: 'export const ACCEPTED_CODES = 2;',
     replace: 'export const ACCEPTED_CODES = 1;',
     tests: [LEADS],
@@ -554,9 +554,9 @@ export async function laneBasedPlace(`,
   {
     promise: 'a mistake in settings is reported before a visitor meets it',
     fault: 'let the default stand',
-    file: 'server/settings/setting-rules.ts',
-    find: '      (value) => value >= min && value <= max,\n',
-    replace: '      (value) => Number.isNaN(value) || (value >= min && value <= max),\n',
+    file: 'server/settings/setting-values.ts',
+    find: '    return value >= min && value <= max ? value : null;\n',
+    replace: '    return value < min || value > max ? null : value;\n',
     tests: ['server/settings/settings.test.ts'],
   },
   {

@@ -3,14 +3,14 @@
 import { parse, postprocess, preprocess } from 'micromark';
 
 import { MARKDOWN_EXTENSIONS } from '#server/campaign/render-article.ts';
-import { linkComplaint } from '#shared/links.ts';
+import { linkMistake } from '#shared/links.ts';
 
 export type ArticleSlip = {
   readonly line: number;
   /** A phrase, which says what to do. */
   readonly sentence: string;
   /** False for what is shown, if not well. */
-  readonly isComplaint: boolean;
+  readonly isMistake: boolean;
 };
 
 /** Parts whose characters mean something, or are code. */
@@ -35,7 +35,7 @@ const UNDERSTOOD = new Set([
   'thematicBreak',
 ]);
 
-type Leftover = readonly [looksLike: RegExp, sentence: (found: string) => string, isComplaint?: false];
+type Leftover = readonly [looksLike: RegExp, sentence: (found: string) => string, isMistake?: false];
 
 /** What is left over when it was written nearly right. */
 const LEFTOVERS: readonly Leftover[] = [
@@ -71,7 +71,7 @@ const LEFTOVERS: readonly Leftover[] = [
  */
 export function articleSlips(body: string, isPicture: (name: string) => boolean): ArticleSlip[] {
   const slips: ArticleSlip[] = [];
-  const complain = (line: number, sentence: string) => slips.push({ line, sentence, isComplaint: true });
+  const complain = (line: number, sentence: string) => slips.push({ line, sentence, isMistake: true });
   const events = postprocess(
     parse({ extensions: MARKDOWN_EXTENSIONS })
       .document()
@@ -106,26 +106,26 @@ export function articleSlips(body: string, isPicture: (name: string) => boolean)
         slips.push({
           line,
           sentence: `goes from ${'#'.repeat(level)} to ${'#'.repeat(found)}; write ${'#'.repeat(level + 1)}, so that screen readers can tell what belongs to what`,
-          isComplaint: false,
+          isMistake: false,
         });
       level = Math.max(2, found);
     } else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
-      const complaint = inImage > 0 ? pictureComplaint(text(), isPicture) : linkComplaint(text(), []);
-      if (complaint !== null) complain(line, `${text()} ${complaint}`);
+      const mistake = inImage > 0 ? pictureMistake(text(), isPicture) : linkMistake(text(), []);
+      if (mistake !== null) complain(line, `${text()} ${mistake}`);
     } else if (type === 'image' && /^!\[\s*\]/.test(text()))
       complain(line, 'the picture has no words for those who cannot see it: ![what it shows](media/…)');
   }
   const left = rest.join('');
-  for (const [looksLike, sentence, isComplaint = true] of LEFTOVERS)
+  for (const [looksLike, sentence, isMistake = true] of LEFTOVERS)
     for (const { 0: found, index } of left.matchAll(looksLike))
-      slips.push({ line: left.slice(0, index).split('\n').length, sentence: sentence(found), isComplaint });
+      slips.push({ line: left.slice(0, index).split('\n').length, sentence: sentence(found), isMistake });
   return firstOfEach(slips);
 }
 
 const lineBefore = (body: string, offset: number): string =>
   body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
 
-function pictureComplaint(href: string, isPicture: (name: string) => boolean): string | null {
+function pictureMistake(href: string, isPicture: (name: string) => boolean): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
     return 'is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name';
@@ -139,7 +139,7 @@ function firstOfEach(slips: readonly ArticleSlip[]): ArticleSlip[] {
   const found = new Map<number, ArticleSlip>();
   for (const slip of slips) {
     const before = found.get(slip.line);
-    if (before === undefined || (slip.isComplaint && !before.isComplaint)) found.set(slip.line, slip);
+    if (before === undefined || (slip.isMistake && !before.isMistake)) found.set(slip.line, slip);
   }
   return [...found.values()]
     .filter(({ line, sentence }) => found.get(line - 1)?.sentence !== sentence)

@@ -13,12 +13,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
-import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** What was done, what was written, and the complaints: `@` is the line that was changed. */
-type Slip = readonly [slip: string, written: string | Buffer, ...complaints: string[]];
+/** What was done, what was written, and the mistakes: `@` is the line that was changed. */
+type Slip = readonly [slip: string, written: string | Buffer, ...mistakes: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
@@ -237,12 +237,12 @@ const IN_THE_SITE: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, complaint]): Slip => [
+  ).map(([href, mistake]): Slip => [
     `the link ${href}`,
     `readOn:
   label: Read on
   href: ${href}`,
-    `@+2: readOn.href: ${complaint}.`,
+    `@+2: readOn.href: ${mistake}.`,
   ]),
 ];
 
@@ -477,7 +477,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
 ];
 
 /** In the article, each on line 6. */
-const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...complaints: string[]])[] = [
+const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...mistakes: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
   ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
@@ -564,10 +564,10 @@ function make(folder: string, file: string, at: string, written: string | Buffer
 }
 
 /** What is said of the copy; the file is then as it was before. */
-function complaintsOnce(folder: string, file: string): string[] {
-  const complaints = called(folder, campaignComplaints(folder));
+function mistakesOnce(folder: string, file: string): string[] {
+  const mistakes = called(folder, campaignMistakes(folder));
   copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));
-  return complaints;
+  return mistakes;
 }
 
 describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
@@ -575,22 +575,22 @@ describe('a slip in the words is reported with its file, its line, what is wrong
   cpSync(TEST_CAMPAIGN, folder, { recursive: true });
   after(() => rmSync(folder, { recursive: true }));
 
-  for (const [file, at, slip, written, ...complaints] of SLIPS)
+  for (const [file, at, slip, written, ...mistakes] of SLIPS)
     it(`${slip}, in ${file}`, () => {
       const line = make(folder, file, at, written);
-      const expected = complaints.map((sentence) => {
+      const expected = mistakes.map((sentence) => {
         const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
         return `${FOLDER_NAME}/${file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
       });
-      assert.deepEqual(complaintsOnce(folder, file), expected);
+      assert.deepEqual(mistakesOnce(folder, file), expected);
     });
 
-  for (const [slip, written, ...complaints] of IN_THE_ARTICLE)
+  for (const [slip, written, ...mistakes] of IN_THE_ARTICLE)
     it(`${slip}, in the article`, () => {
       writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
       assert.deepEqual(
-        complaintsOnce(folder, 'article/article.md'),
-        complaints.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
+        mistakesOnce(folder, 'article/article.md'),
+        mistakes.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
       );
     });
 
@@ -600,9 +600,9 @@ describe('a slip in the words is reported with its file, its line, what is wrong
       const guide = path.join(copy, 'article', 'guide.pdf');
       writeFileSync(guide, '');
       truncateSync(guide, 50e6);
-      assert.deepEqual(campaignComplaints(copy), []);
+      assert.deepEqual(campaignMistakes(copy), []);
       truncateSync(guide, 50e6 + 1);
-      assert.deepEqual(called(copy, campaignComplaints(copy)), [
+      assert.deepEqual(called(copy, campaignMistakes(copy)), [
         `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: is a file of 51 MB; the server keeps it in memory, and takes 50 at most.`,
       ]);
     }));
@@ -613,6 +613,6 @@ describe('a slip in the words is reported with its file, its line, what is wrong
       make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
       make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
       writeFileSync(path.join(copy, 'article/article.md'), 'No title');
-      assert.equal(campaignComplaints(copy).length, 4);
+      assert.equal(campaignMistakes(copy).length, 4);
     }));
 });

@@ -48,12 +48,12 @@ const READ_ALWAYS = [
 /**
  * Looks at words and files that can be used.
  * @param folder the campaign folder
- * @returns one sentence for each thing that should be looked at; none while there are complaints about the words
+ * @returns one sentence for each thing that should be looked at; none while there are mistakes about the words
  */
 export function campaignWarnings(folder: string): string[] {
   const words = readCampaign(folder);
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
-  if (words.type === 'complaints' || landing.type === 'complaints') return [];
+  if (words.type === 'mistakes' || landing.type === 'mistakes') return [];
   const { site, guideEmail } = words.campaign;
   const ofVariants = variantsIn(folder).flatMap((name) => {
     const own = readWords(folder, 'landing.yaml', landingOf(folder), name);
@@ -108,7 +108,7 @@ export function campaignWarnings(folder: string): string[] {
  */
 export function unlistedPage(folder: string): string[] {
   const words = readCampaign(folder);
-  if (words.type === 'complaints' || !words.campaign.site.noindex) return [];
+  if (words.type === 'mistakes' || !words.campaign.site.noindex) return [];
   const read = readText(folder, 'site.yaml');
   const line = read?.type === 'text' ? lineOfEntry(read.text, ['noindex']) : 1;
   return [
@@ -160,8 +160,8 @@ function filesIn(folder: string, within = ''): string[] {
 }
 
 function meantBy(file: string, read: readonly string[]): string {
-  const { name, slips } = nearestName(file, read);
-  return slips <= 1 || name.toLowerCase() === file.toLowerCase() ? `; it would be called ${name}` : '';
+  const name = read.find((one) => one.toLowerCase() === file.toLowerCase()) ?? nearestName(file, read, 1);
+  return name === null ? '' : `; it would be called ${name}`;
 }
 
 /** Characters. Those of the page were measured on a telephone of 375 by 667 pixels, and are a little less than just fits. */

@@ -8,12 +8,7 @@ import { parse, stringify } from 'yaml';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { renderArticle } from '#server/campaign/render-article.ts';
-import {
-  campaignComplaints,
-  consentVersion,
-  pageComplaints,
-  readCampaign,
-} from '#server/campaign/campaign.ts';
+import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
@@ -33,25 +28,25 @@ const withContent = (
 describe('a campaign folder', () => {
   it('that is not there is reported in one sentence', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
-      type: 'complaints',
-      complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
+      type: 'mistakes',
+      mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
 
   it('that comes with the project has every entry that the page asks for', () => {
     for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
       const result = readCampaign(path.join(PROJECT_FOLDER, folder));
-      assert.deepEqual(result.type === 'complaints' ? result.complaints : [], []);
+      assert.deepEqual(result.type === 'mistakes' ? result.mistakes : [], []);
     }
   });
 });
 
-describe('complaints', () => {
+describe('mistakes', () => {
   it('name the file as the operator finds it, in the project or elsewhere', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
-      assert(result.type === 'complaints');
-      return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
+      assert(result.type === 'mistakes');
+      return result.mistakes.find((mistake) => mistake.includes('site.yaml'))?.split(' ')[0];
     };
     assert.equal(noSite(path.join(TEST_CAMPAIGN, 'article')), 'testing/campaign/article/site.yaml:');
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
@@ -59,25 +54,25 @@ describe('complaints', () => {
 
   it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
-      assert(result.type === 'complaints');
+      assert(result.type === 'mistakes');
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
-      assert.deepEqual(result.complaints, [
+      assert.deepEqual(result.mistakes, [
         `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
       const again = readCampaign(folder);
-      assert(again.type === 'complaints');
-      assert.match(again.complaints.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
+      assert(again.type === 'mistakes');
+      assert.match(again.mistakes.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
 
-      assert.deepEqual(pageComplaints(folder), []);
+      assert.deepEqual(pageMistakes(folder), []);
       rmSync(path.join(folder, 'media/film.webm'));
       rmSync(path.join(folder, 'media/hero-640.avif'));
       const landing = readFileSync(path.join(folder, 'landing.yaml'), 'utf8').split('\n');
       const at = (start: string) =>
         `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
-      assert.deepEqual(pageComplaints(folder), [
+      assert.deepEqual(pageMistakes(folder), [
         `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
         `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
       ]);
@@ -97,7 +92,7 @@ describe('the sections of the landing page', () => {
         },
         'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
       },
-      (folder) => found.push(...called(folder, campaignComplaints(folder))),
+      (folder) => found.push(...called(folder, campaignMistakes(folder))),
     );
     return found;
   };
@@ -201,8 +196,8 @@ describe('the words of the operator', () => {
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (folder, result) => {
-        assert(result.type === 'complaints');
-        assert.match(result.complaints.join(), /article\.md:3: HTML is shown as text: <script>/);
+        assert(result.type === 'mistakes');
+        assert.match(result.mistakes.join(), /article\.md:3: HTML is shown as text: <script>/);
         const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
         assert.equal(article?.title, 'Title');
         assert.doesNotMatch(article.html, /<script|javascript:/);

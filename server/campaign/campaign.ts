@@ -1,4 +1,4 @@
-// Reads what the operator wrote in campaign/. Checked at start, all complaints at once, like the settings.
+// Reads what the operator wrote in campaign/. Checked at start, all mistakes at once, like the settings.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,16 +8,16 @@ import * as z from 'zod/mini';
 import { articleSlips, type ArticleSlip } from '#server/campaign/article-mistakes.ts';
 import { partsOfArticle, renderArticle } from '#server/campaign/render-article.ts';
 import {
-  mediaComplaints,
-  missingComplaint,
+  mediaMistakes,
+  missingMistake,
   nameOf,
   namesIn,
   readText,
 } from '#server/campaign/pictures-and-films.ts';
-import { iconComplaint } from '#server/campaign/icon-set.ts';
+import { iconMistake } from '#server/campaign/icon-set.ts';
 import { parseWords, type ParsedWords, type WordsAbove } from '#server/campaign/missing-and-wrong-words.ts';
 import { readOwnForm, saysNothing } from '#server/campaign/own-form.ts';
-import { inVariant, variantComplaints, variantsIn, OWN_PAGE } from '#server/campaign/variants.ts';
+import { inVariant, variantMistakes, variantsIn, OWN_PAGE } from '#server/campaign/variants.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -35,7 +35,7 @@ import {
   type OwnForm,
   type SectionName,
 } from '#shared/campaign-schema.ts';
-import { linkComplaint } from '#shared/links.ts';
+import { linkMistake } from '#shared/links.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
@@ -68,7 +68,7 @@ export type Variant = { readonly name: string; readonly consent: ConsentWording 
 
 export type CampaignResult =
   | { readonly type: 'campaign'; readonly campaign: Campaign }
-  | { readonly type: 'complaints'; readonly complaints: readonly string[] };
+  | { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
 /**
  * Reads the words the server needs.
@@ -77,15 +77,15 @@ export type CampaignResult =
 export function readCampaign(folder: string): CampaignResult {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return {
-      type: 'complaints',
-      complaints: [`CAMPAIGN_FOLDER names ${folder}, and there is no such folder.`],
+      type: 'mistakes',
+      mistakes: [`CAMPAIGN_FOLDER names ${folder}, and there is no such folder.`],
     };
   }
-  const complaints: string[] = [];
+  const mistakes: string[] = [];
   const read = <Words>(file: string, schema: z.ZodMiniType<Words>): Words | null => {
     const result = readWords(folder, file, schema);
     if (result.type === 'words') return result.words;
-    complaints.push(...result.complaints);
+    mistakes.push(...result.mistakes);
     return null;
   };
 
@@ -97,17 +97,17 @@ export function readCampaign(folder: string): CampaignResult {
   const newLeadEmail = read('emails/new-lead.yaml', NewLeadEmail);
   const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
-  if (consent.type === 'complaints') complaints.push(...consent.complaints);
+  if (consent.type === 'mistakes') mistakes.push(...consent.mistakes);
   const form = readForm(folder, site?.language ?? 'en');
-  if (form.type === 'complaints') complaints.push(...form.complaints);
+  if (form.type === 'mistakes') mistakes.push(...form.mistakes);
 
   const { article, slips } = readArticle(folder);
-  complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
+  mistakes.push(...slips.filter(({ isMistake }) => isMistake).map(({ sentence }) => sentence));
   const freeMail = readFreeMailDomains(folder);
-  complaints.push(...freeMail.complaints);
+  mistakes.push(...freeMail.mistakes);
   const variants = readVariants(folder);
-  if (variants.type === 'complaints')
-    complaints.push(...variants.complaints.filter((complaint) => !complaints.includes(complaint)));
+  if (variants.type === 'mistakes')
+    mistakes.push(...variants.mistakes.filter((mistake) => !mistakes.includes(mistake)));
 
   if (
     !site ||
@@ -117,13 +117,13 @@ export function readCampaign(folder: string): CampaignResult {
     !breakerEmail ||
     !newLeadEmail ||
     !errors ||
-    consent.type === 'complaints' ||
-    form.type === 'complaints' ||
+    consent.type === 'mistakes' ||
+    form.type === 'mistakes' ||
     !article ||
-    variants.type === 'complaints' ||
-    complaints.length > 0
+    variants.type === 'mistakes' ||
+    mistakes.length > 0
   )
-    return { type: 'complaints', complaints };
+    return { type: 'mistakes', mistakes };
   return {
     type: 'campaign',
     campaign: {
@@ -149,48 +149,45 @@ export function readCampaign(folder: string): CampaignResult {
 /** Reads what the server needs of the variants: their names, and the words of their consents. The words of the server cannot differ. */
 function readVariants(folder: string): ParsedWords<readonly Variant[]> {
   const names = variantsIn(folder);
-  const complaints = variantComplaints(folder);
+  const mistakes = variantMistakes(folder);
   const variants: Variant[] = [];
   for (const name of names.length === 0 ? [] : [null, ...names]) {
     const consent = readConsent(folder, name);
     const words = readWords(folder, 'interface.yaml', Interface, name);
-    for (const result of [consent, words])
-      if (result.type === 'complaints') complaints.push(...result.complaints);
+    for (const result of [consent, words]) if (result.type === 'mistakes') mistakes.push(...result.mistakes);
     if (consent.type === 'words') variants.push({ name: name ?? OWN_PAGE, consent: consent.words });
   }
-  return complaints.length > 0 ? { type: 'complaints', complaints } : { type: 'words', words: variants };
+  return mistakes.length > 0 ? { type: 'mistakes', mistakes } : { type: 'words', words: variants };
 }
 
 /**
  * Looks at the words that only the page shows, which the build reads.
  * @param folder the campaign folder
- * @returns one sentence for each complaint
+ * @returns one sentence for each mistake
  */
-export function pageComplaints(folder: string): string[] {
+export function pageMistakes(folder: string): string[] {
   const isSiteRight = readWords(folder, 'site.yaml', siteOf(folder)).type === 'words';
-  const complaints = [null, ...variantsIn(folder)].flatMap((variant) => {
+  const mistakes = [null, ...variantsIn(folder)].flatMap((variant) => {
     const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
-    if (landing.type === 'complaints') return landing.complaints;
+    if (landing.type === 'mistakes') return landing.mistakes;
     if (variant === null || !isSiteRight) return [];
     // A link may lead to a section that this variant leaves out.
     const site = readWords(folder, 'site.yaml', siteOf(folder, variant));
-    return site.type === 'words'
-      ? []
-      : site.complaints.map((complaint) => `${complaint} (Variant ${variant}.)`);
+    return site.type === 'words' ? [] : site.mistakes.map((mistake) => `${mistake} (Variant ${variant}.)`);
   });
   // A slip of the campaign's own words is on every page.
-  return [...new Set(complaints)];
+  return [...new Set(mistakes)];
 }
 
 /**
  * Looks at all words, those of the server and those of the page.
  * @param folder the campaign folder
- * @returns one sentence for each complaint
+ * @returns one sentence for each mistake
  */
-export function campaignComplaints(folder: string): readonly string[] {
+export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
-  if (words.type === 'campaign') return pageComplaints(folder);
-  return existsSync(folder) ? [...words.complaints, ...pageComplaints(folder)] : words.complaints;
+  if (words.type === 'campaign') return pageMistakes(folder);
+  return existsSync(folder) ? [...words.mistakes, ...pageMistakes(folder)] : words.mistakes;
 }
 
 /**
@@ -202,9 +199,9 @@ export function campaignComplaints(folder: string): readonly string[] {
 export function readConsent(
   folder: string,
   variant: string | null = null,
-): { type: 'words'; words: ConsentWording } | { type: 'complaints'; complaints: string[] } {
+): { type: 'words'; words: ConsentWording } | { type: 'mistakes'; mistakes: string[] } {
   const result = readWords(folder, 'consent.yaml', Consent, variant);
-  if (result.type === 'complaints') return result;
+  if (result.type === 'mistakes') return result;
   const { text } = result.words;
   return { type: 'words', words: { text, version: consentVersion(text) } };
 }
@@ -224,7 +221,7 @@ export function readForm(folder: string, language: string): ParsedWords<OwnForm>
 }
 
 /** A slip of a file without entries. */
-export type TextSlip = { readonly sentence: string; readonly isComplaint: boolean };
+export type TextSlip = { readonly sentence: string; readonly isMistake: boolean };
 
 /**
  * Reads the article.
@@ -234,9 +231,9 @@ export type TextSlip = { readonly sentence: string; readonly isComplaint: boolea
 export function readArticle(folder: string): { article: Article | null; slips: TextSlip[] } {
   const file = 'article/article.md';
   const read = readText(folder, file);
-  const none = (sentence: string) => ({ article: null, slips: [{ sentence, isComplaint: true }] });
-  if (read === null) return none(missingComplaint(folder, file));
-  if (read.type === 'complaint') return none(read.complaint);
+  const none = (sentence: string) => ({ article: null, slips: [{ sentence, isMistake: true }] });
+  if (read === null) return none(missingMistake(folder, file));
+  if (read.type === 'mistake') return none(read.mistake);
   const parts = partsOfArticle(read.text);
   if (parts === null) {
     const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
@@ -249,24 +246,24 @@ export function readArticle(folder: string): { article: Article | null; slips: T
     slips.unshift({
       line: parts.bodyLine - 1,
       sentence: 'the title is shown as it stands here; use plain words',
-      isComplaint: true,
+      isMistake: true,
     });
   return {
     article: renderArticle(read.text),
-    slips: slips.map(({ line, sentence, isComplaint }) => ({
+    slips: slips.map(({ line, sentence, isMistake }) => ({
       sentence: `${nameOf(folder, file)}:${line}: ${sentence}.`,
-      isComplaint,
+      isMistake,
     })),
   };
 }
 
-function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; complaints: string[] } {
+function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; mistakes: string[] } {
   const file = 'free-mail-domains.txt';
   const domains = new Set<string>();
   const read = readText(folder, file);
-  if (read === null) return { domains, complaints: [] };
-  if (read.type === 'complaint') return { domains, complaints: [read.complaint] };
-  const complaints: string[] = [];
+  if (read === null) return { domains, mistakes: [] };
+  if (read.type === 'mistake') return { domains, mistakes: [read.mistake] };
+  const mistakes: string[] = [];
   for (const [at, whole] of read.text.split('\n').entries()) {
     const line = whole.trim().toLowerCase();
     if (line === '' || line.startsWith('#')) continue;
@@ -274,11 +271,11 @@ function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; co
     const domain = /^[^\s@/:?#,;*]+$/.test(line) ? URL.parse(`http://${line}`)?.hostname : undefined;
     if (domain?.includes('.') === true) domains.add(domain);
     else
-      complaints.push(
+      mistakes.push(
         `${nameOf(folder, file)}:${at + 1}: ${whole.trim()} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
       );
   }
-  return { domains, complaints };
+  return { domains, mistakes };
 }
 
 /** A picture comes in two formats, of which each browser takes one. */
@@ -307,7 +304,7 @@ export const siteOf = (folder: string, variant: string | null = null) =>
       ].filter(({ href }) => /^#./.test(href));
       const places = links.length === 0 ? [] : placesOf(folder, variant);
       for (const { path: entry, href } of links) {
-        const message = linkComplaint(href, places);
+        const message = linkMistake(href, places);
         if (message !== null) context.addIssue({ code: 'custom', path: entry, message });
       }
       if (download !== undefined) {
@@ -323,7 +320,7 @@ export const siteOf = (folder: string, variant: string | null = null) =>
       }
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
-      const slips = mediaComplaints(folder, [logo]);
+      const slips = mediaMistakes(folder, [logo]);
       if (slips.length === 0 && svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
       for (const slip of slips) complain(slip);
     }),
@@ -364,7 +361,7 @@ export const mediaOfPages = (index: number): string[] =>
   both([480, 960].map((width) => `inside-${index + 1}-${width}`));
 
 /** What keeps the sections of a landing page from being shown in its order, each with the entry it is about. */
-function orderComplaints(landing: Landing): { entry: PropertyKey[]; message: string }[] {
+function orderMistakes(landing: Landing): { entry: PropertyKey[]; message: string }[] {
   const { sections } = landing;
   if (sections === undefined) return [];
   const isPresent = (name: SectionName) => landing[name] !== undefined;
@@ -392,7 +389,7 @@ export const landingOf = (folder: string) =>
       const complain = (entry: PropertyKey[], message: string, isWord = false) =>
         context.addIssue({ code: 'custom', path: entry, message, params: { isWord } });
       const need = (entry: PropertyKey[], files: readonly string[]): boolean => {
-        const messages = mediaComplaints(folder, files);
+        const messages = mediaMistakes(folder, files);
         for (const message of messages) complain(entry, message);
         return messages.length === 0;
       };
@@ -400,7 +397,7 @@ export const landingOf = (folder: string) =>
         if (need(entry, [file]) && svgSize(folder, file) === null)
           complain(entry, `media/${file} must have a viewBox`);
       };
-      for (const { entry, message } of orderComplaints(landing)) complain(entry, message, true);
+      for (const { entry, message } of orderMistakes(landing)) complain(entry, message, true);
       if (hero.imageAlt !== undefined) need(['hero', 'imageAlt'], MEDIA.hero);
       if (video !== undefined) need(['video'], MEDIA.video);
       if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], MEDIA.promise);
@@ -411,7 +408,7 @@ export const landingOf = (folder: string) =>
           'stands at the end of benefits, which are not there; write them, or take this out',
         );
       for (const [at, { icon }] of benefits?.cards.entries() ?? []) {
-        const message = iconComplaint(icon);
+        const message = iconMistake(icon);
         if (message !== null) complain(['benefits', 'cards', at, 'icon'], message, true);
       }
       for (const [at, { logo }] of logos?.companies.entries() ?? []) {
@@ -472,11 +469,11 @@ export function readWords<Words>(
   variant: string | null = null,
 ): ParsedWords<Words> {
   const read = readText(folder, file);
-  if (read === null) return { type: 'complaints', complaints: [missingComplaint(folder, file)] };
-  if (read.type === 'complaint') return { type: 'complaints', complaints: [read.complaint] };
+  if (read === null) return { type: 'mistakes', mistakes: [missingMistake(folder, file)] };
+  if (read.type === 'mistake') return { type: 'mistakes', mistakes: [read.mistake] };
   const own = variant === null ? null : inVariant(variant, file);
   const above = own === null ? null : readText(folder, own);
-  if (above?.type === 'complaint') return { type: 'complaints', complaints: [above.complaint] };
+  if (above?.type === 'mistake') return { type: 'mistakes', mistakes: [above.mistake] };
   return parseWords(
     nameOf(folder, file),
     read.text,

@@ -18,7 +18,7 @@ import { nearestName } from '#server/platform/nearest-name.ts';
 
 export type ParsedWords<Words> =
   | { readonly type: 'words'; readonly words: Words }
-  | { readonly type: 'complaints'; readonly complaints: string[] };
+  | { readonly type: 'mistakes'; readonly mistakes: string[] };
 
 type Path = readonly PropertyKey[];
 
@@ -42,7 +42,7 @@ export type WordsAbove = WordsFile & {
  * @param file how the operator calls it, such as `campaign/site.yaml`
  * @param text what stands in it
  * @param above words of a variant, laid over these: groups entry by entry; a list or a text takes the place of the other
- * @returns the words, or one sentence for each complaint: `campaign/site.yaml:12: titel: unknown entry; did you mean title?`
+ * @returns the words, or one sentence for each mistake: `campaign/site.yaml:12: titel: unknown entry; did you mean title?`
  */
 export function parseWords<Words>(
   file: string,
@@ -53,15 +53,15 @@ export function parseWords<Words>(
   const lower = readDocument({ file, text });
   const upper = above === null ? null : readDocument(above);
   const documents = upper === null ? [lower] : [lower, upper];
-  const complaints = documents.flatMap((one) => one.unreadable);
-  if (documents.some(({ isBroken }) => isBroken)) return { type: 'complaints', complaints };
+  const mistakes = documents.flatMap((one) => one.unreadable);
+  if (documents.some(({ isBroken }) => isBroken)) return { type: 'mistakes', mistakes };
 
   const own: unknown = upper?.document.toJS();
   const below: unknown = lower.document.toJS();
   const merged = upper === null ? below : layOver(below, own);
   const content: unknown = above?.prepare?.(merged, own) ?? merged;
   const result = z.safeParse(schema, content);
-  if (result.success && complaints.length === 0) return { type: 'words', words: result.data };
+  if (result.success && mistakes.length === 0) return { type: 'words', words: result.data };
   const entry = (path: Path) => (path.length === 0 ? 'the file' : path.join('.'));
   const slips = (result.error?.issues ?? []).flatMap((issue): (Slip & { of: ReadDocument })[] =>
     issue.code === 'unrecognized_keys'
@@ -78,11 +78,8 @@ export function parseWords<Words>(
       : [slipOfIssue(content, issue, writtenIn(issue.path, lower, upper))],
   );
   return {
-    type: 'complaints',
-    complaints: [
-      ...complaints,
-      ...documents.flatMap((one) => one.tell(slips.filter(({ of }) => of === one))),
-    ],
+    type: 'mistakes',
+    mistakes: [...mistakes, ...documents.flatMap((one) => one.tell(slips.filter(({ of }) => of === one)))],
   };
 
   function slipOfIssue(
@@ -305,7 +302,7 @@ function syntaxSlip(code: string, line: string, rest: string): string | null {
   return null;
 }
 
-/** Where to look for a slip: at what a complaint is about within a longer text, if it says so. */
+/** Where to look for a slip: at what a mistake is about within a longer text, if it says so. */
 function placeOfIssue(document: Document, text: string, issue: z.core.$ZodIssue): number {
   const { value } = place(document, issue.path);
   const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
@@ -370,8 +367,8 @@ function explain(
       : `is empty, as # begins a comment; put it in quotes: '${comment}'`;
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String);
-    const { name, slips } = nearestName(JSON.stringify(found).replaceAll('"', ''), names);
-    return `must be one of ${names.join(', ')}${slips <= 2 ? ` (did you mean ${name}?)` : ''}`;
+    const name = nearestName(JSON.stringify(found).replaceAll('"', ''), names);
+    return `must be one of ${names.join(', ')}${name === null ? '' : ` (did you mean ${name}?)`}`;
   }
   if (issue.code === 'invalid_type' && issue.expected === 'object')
     return Array.isArray(found) ? 'must be a group of entries, not a list' : 'must be a group of entries';
@@ -387,10 +384,8 @@ function explain(
 
 function suggest(key: string, known: readonly string[]): string {
   if (known.length === 0) return 'nothing reads it.';
-  const { name, slips } = nearestName(key, known);
-  return slips <= 2 && slips < key.length / 2
-    ? `did you mean ${name}?`
-    : `the entries here are ${known.join(', ')}.`;
+  const name = nearestName(key, known);
+  return name !== null ? `did you mean ${name}?` : `the entries here are ${known.join(', ')}.`;
 }
 
 /** The names that a schema knows at a place. */

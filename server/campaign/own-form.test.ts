@@ -6,19 +6,19 @@ import { describe, it } from 'node:test';
 
 import { parse } from 'yaml';
 
-import { campaignComplaints, readCampaign } from '#server/campaign/campaign.ts';
+import { campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The complaints about a form.yaml. @param language of the page */
+/** The mistakes about a form.yaml. @param language of the page */
 const complaintsAbout = (form: string, language = 'en'): readonly string[] =>
   withCampaignCopy((folder) => {
     const site = path.join(folder, 'site.yaml');
     writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, `language: ${language}`));
     writeFileSync(path.join(folder, 'form.yaml'), form);
-    return called(folder, campaignComplaints(folder));
+    return called(folder, campaignMistakes(folder));
   });
 
 const formIn = (folder: string) => {
@@ -114,7 +114,7 @@ describe('form.yaml', () => {
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
 
-  for (const [name, form, ...complaints] of [
+  for (const [name, form, ...mistakes] of [
     [
       'an unknown kind',
       'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
@@ -174,7 +174,7 @@ describe('form.yaml', () => {
   ] as const)
     it(`is complained about by line: ${name}`, () => {
       const found = complaintsAbout(form);
-      for (const complaint of complaints)
-        assert.ok(found.includes(`campaign/form.yaml${complaint}`), `${complaint}\n${found.join('\n')}`);
+      for (const mistake of mistakes)
+        assert.ok(found.includes(`campaign/form.yaml${mistake}`), `${mistake}\n${found.join('\n')}`);
     });
 });

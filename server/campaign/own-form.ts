@@ -51,7 +51,7 @@ export function readOwnForm({
   const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;
   if (!isThere) return { type: 'words', words: { fields: [], messages: defaults } };
   const result = read(FILE, formIn(language));
-  if (result.type === 'complaints') return result;
+  if (result.type === 'mistakes') return result;
   const { fields = [], messages = {} } = result.words;
   const said = Object.entries(messages).filter(([, sentence]) => sentence !== undefined);
   return { type: 'words', words: { fields, messages: { ...defaults, ...Object.fromEntries(said) } } };

@@ -20,7 +20,7 @@ export function nameOf(folder: string, file: string): string {
 export function readText(
   folder: string,
   file: string,
-): { type: 'text'; text: string } | { type: 'complaint'; complaint: string } | null {
+): { type: 'text'; text: string } | { type: 'mistake'; mistake: string } | null {
   let content: Buffer;
   try {
     content = readFileSync(path.join(folder, file));
@@ -29,8 +29,8 @@ export function readText(
     if (code === null) throw error;
     if (code === 'ENOENT') return null;
     return {
-      type: 'complaint',
-      complaint: `${nameOf(folder, file)}: cannot be read (${code}); it must be a file that this user may read.`,
+      type: 'mistake',
+      mistake: `${nameOf(folder, file)}: cannot be read (${code}); it must be a file that this user may read.`,
     };
   }
   try {
@@ -39,8 +39,8 @@ export function readText(
   } catch {
     const { line, character } = firstForeignCharacter(content);
     return {
-      type: 'complaint',
-      complaint: `${nameOf(folder, file)}:${line}: is not written in UTF-8${character}; save the file as UTF-8 in your editor.`,
+      type: 'mistake',
+      mistake: `${nameOf(folder, file)}:${line}: is not written in UTF-8${character}; save the file as UTF-8 in your editor.`,
     };
   }
 }
@@ -60,7 +60,7 @@ function firstForeignCharacter(content: Buffer): { line: number; character: stri
  * What to say of a file that has to be there and is not.
  * @returns one sentence, which names a file that is called nearly so
  */
-export function missingComplaint(folder: string, file: string): string {
+export function missingMistake(folder: string, file: string): string {
   const near = nearlyCalled(folder, file);
   return `${nameOf(folder, file)}: is missing; ${
     near === null
@@ -120,7 +120,7 @@ const WANTED: Readonly<Record<string, string>> = {
  * @param files their names in media/
  * @returns one phrase for each slip, to stand behind the name of the entry that speaks of them
  */
-export function mediaComplaints(folder: string, files: readonly string[]): string[] {
+export function mediaMistakes(folder: string, files: readonly string[]): string[] {
   const names = namesIn(path.join(folder, 'media'));
   const absent = files.filter((file) => !names.includes(file));
   const alike = (file: string) => names.find((name) => name.toLowerCase() === file.toLowerCase());
@@ -135,11 +135,11 @@ export function mediaComplaints(folder: string, files: readonly string[]): strin
         ? []
         : [`needs media/${file}; there is ${name}: give it this name, to the letter`];
     }),
-    ...files.filter((file) => names.includes(file)).flatMap((file) => kindComplaint(folder, file)),
+    ...files.filter((file) => names.includes(file)).flatMap((file) => kindMistake(folder, file)),
   ];
 }
 
-function kindComplaint(folder: string, file: string): string[] {
+function kindMistake(folder: string, file: string): string[] {
   const wanted = WANTED[path.extname(file)];
   const begin = beginOf(path.join(folder, 'media', file));
   if (begin === '') return [`media/${file} is empty; put the file there again`];

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import {
-  campaignComplaints,
+  campaignMistakes,
   landingOf,
   readCampaign,
   readConsent,
@@ -29,7 +29,7 @@ const withVariants = <Result>(files: Files, test: (folder: string) => Result): R
   });
 
 const complaintsAbout = (files: Files): string[] =>
-  withVariants(files, (folder) => called(folder, campaignComplaints(folder)));
+  withVariants(files, (folder) => called(folder, campaignMistakes(folder)));
 
 const landing = (folder: string, variant: string | null) => {
   const result = readWords(folder, 'landing.yaml', landingOf(folder), variant);
@@ -49,7 +49,7 @@ benefits:
 sections: [testimonials, benefits]
 `;
     withVariants({ 'b/landing.yaml': file }, (folder) => {
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignMistakes(folder), []);
       const [own, b] = [landing(folder, null), landing(folder, 'b')];
       assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
       assert.deepEqual(b.benefits?.cards, [{ icon: 'target', title: 'One', description: 'The only one.' }]);
@@ -104,8 +104,8 @@ sections:
     ]);
     // A section that the campaign does not have is the variant's to write whole.
     assert.deepEqual(
-      complaintsAbout({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((complaint) =>
-        complaint.replace(/:\d.*/, ''),
+      complaintsAbout({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
+        mistake.replace(/:\d.*/, ''),
       ),
       ['campaign/variants/b/landing.yaml'],
     );
@@ -116,9 +116,9 @@ sections:
       const site = path.join(folder, 'site.yaml');
       const text = readFileSync(site, 'utf8');
       writeFileSync(site, text.replace(/href: .*/, "href: '#benefits'"));
-      const [complaint = '', ...others] = called(folder, campaignComplaints(folder));
+      const [mistake = '', ...others] = called(folder, campaignMistakes(folder));
       assert.match(
-        complaint,
+        mistake,
         /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #testimonials, #closing\. \(Variant b\.\)$/,
       );
       assert.deepEqual(others, []);
@@ -152,11 +152,11 @@ sections:
     withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
       const file = path.join(folder, 'landing.yaml');
       writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
-      const complaints = called(folder, campaignComplaints(folder));
-      assert.equal(new Set(complaints).size, complaints.length);
+      const mistakes = called(folder, campaignMistakes(folder));
+      assert.equal(new Set(mistakes).size, mistakes.length);
       assert.ok(
-        complaints.every((complaint) => complaint.startsWith('campaign/landing.yaml:')),
-        complaints.join('\n'),
+        mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
+        mistakes.join('\n'),
       );
     });
   });

@@ -31,7 +31,7 @@ export const variantsIn = (folder: string): string[] =>
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
 /** @returns what is wrong with the folders and files of variants/, whatever stands in them: one sentence each */
-export function variantComplaints(folder: string): string[] {
+export function variantMistakes(folder: string): string[] {
   const names = variantsIn(folder);
   const loose = namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && !names.includes(name),
@@ -41,17 +41,17 @@ export function variantComplaints(folder: string): string[] {
       (name) =>
         `${nameOf(folder, `variants/${name}`)}: is in no variant; put it into a folder, such as variants/b/${name}.`,
     ),
-    ...names.flatMap((name) => nameComplaints(folder, name)),
+    ...names.flatMap((name) => nameMistakes(folder, name)),
     ...(names.length > MOST_VARIANTS
       ? [
           `${nameOf(folder, 'variants')}: holds ${names.length} variants, and ${MOST_VARIANTS} are the most; take some out.`,
         ]
       : []),
-    ...names.flatMap((name) => fileComplaints(folder, name)),
+    ...names.flatMap((name) => fileMistakes(folder, name)),
   ];
 }
 
-function nameComplaints(folder: string, name: string): string[] {
+function nameMistakes(folder: string, name: string): string[] {
   const place = nameOf(folder, `variants/${name}`);
   if (name === OWN_PAGE)
     return [`${place}: ${OWN_PAGE} is the page of the campaign itself; call this folder b.`];
@@ -62,7 +62,7 @@ function nameComplaints(folder: string, name: string): string[] {
       ];
 }
 
-function fileComplaints(folder: string, variant: string): string[] {
+function fileMistakes(folder: string, variant: string): string[] {
   const files = namesIn(path.join(folder, 'variants', variant)).filter((file) => !isHidden(file));
   const place = (file: string) => nameOf(folder, inVariant(variant, file));
   if (files.length === 0)
@@ -72,9 +72,9 @@ function fileComplaints(folder: string, variant: string): string[] {
   return files
     .filter((file) => !VARIANT_FILES.some((known) => known === file))
     .map((file) => {
-      const { name, slips } = nearestName(file, VARIANT_FILES);
+      const name = nearestName(file, VARIANT_FILES);
       const cure =
-        slips <= 2
+        name !== null
           ? `did you mean ${name}?`
           : `a variant may have ${VARIANT_FILES.join(', ')}; all others are the same for every variant.`;
       return `${place(file)}: cannot differ in a variant; ${cure}`;

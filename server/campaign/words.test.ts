@@ -12,7 +12,14 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 /** Files all of whose prose is for the operator, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
-  'server/settings/addresses-in-settings.ts': 'settings',
+  'server/settings/database-setting.ts': 'settings',
+  'server/settings/env-file.ts': 'settings',
+  'server/settings/env-text.ts': 'settings',
+  'server/settings/login-in-url.ts': 'settings',
+  'server/settings/rules-across-settings.ts': 'settings',
+  'server/settings/setting-values.ts': 'settings',
+  'server/settings/settings.ts': 'settings',
+  'server/settings/settings-table.ts': 'settings',
   'server/campaign/article-mistakes.ts': 'slips in campaign/',
   'server/campaign/campaign.ts': 'slips in campaign/',
   'server/campaign/icon-set.ts': 'slips in campaign/',
@@ -20,11 +27,6 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/campaign-warnings.ts': 'slips in campaign/',
   'server/campaign/sample-on-page.ts': 'what of the sample is still in campaign/',
   'server/campaign/variants.ts': 'slips in campaign/',
-  'server/settings/database-setting.ts': 'settings',
-  'server/settings/setting-rules.ts': 'settings',
-  'server/settings/settings.ts': 'settings',
-  'server/settings/settings-together.ts': 'settings',
-  'server/settings/smtp-setting.ts': 'settings',
   'server/platform/machine-failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
   'server/http/write-faults.ts': 'for monitors and the desk',
@@ -37,8 +39,6 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
   'server/platform/private-files.ts': 'files that others can read',
-  'server/settings/misspelt-settings.ts': 'settings',
-  'server/settings/env-file.ts': 'settings',
   'server/run/why-the-start-failed.ts': 'why the server cannot start',
   'server/run/open-secrets.ts': 'why the server cannot start',
   'server/run/service.ts': 'why the server cannot start',
@@ -55,7 +55,7 @@ const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|figures\/|attribution\/)/;
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =
-  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|mistakes)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {

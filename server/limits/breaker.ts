@@ -11,7 +11,7 @@ import { createTooFewEntered } from '#server/limits/too-few-entered.ts';
 import { siteOf, type MailedCode, countBy, type NetworkOfCode } from '#server/limits/unanswered-codes.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { BREAKER } from '#server/settings/tries-and-rates.ts';
+import { BREAKER } from '#server/settings/fixed-limits.ts';
 
 const OPEN_KEY = 'breaker is open';
 

@@ -1,5 +1,6 @@
-// Counts what is limited. The numbers stand in tries-and-rates.ts, or are settings in their place (server/settings/settings.ts); the
-// counts live in the database, so all processes share them.
+// Counts what is limited: by settings (server/settings/settings-table.ts), or as fixed-limits.ts says. The
+// counts are in the database, so all processes share them.
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
@@ -15,12 +16,10 @@ import {
   type SlidingWindow,
 } from '#server/db/tables/limit-windows.ts';
 import {
-  ASKS_FROM_NETWORK,
-  QUIET,
-  SENDS_TO_ADDRESS,
-  TRIES,
-  TRIES_FROM_NETWORK,
-} from '#server/settings/tries-and-rates.ts';
+  RESEND_TOLERANCE_SHARE,
+  SENDS_PER_DAY_FACTOR,
+  SHARED_ATTEMPTS_PER_DAY_FACTOR,
+} from '#server/settings/fixed-limits.ts';
 
 type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
@@ -78,7 +77,7 @@ export function createCountedLimits(
 ): CountedLimits {
   const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
   const codeTtlMs = config.codeTtlSeconds * 1000;
-  const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
+  const triesPerDay = codeAttempts * SHARED_ATTEMPTS_PER_DAY_FACTOR;
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
@@ -95,7 +94,7 @@ export function createCountedLimits(
     });
     const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
       window(what, codeTtlMs),
-      window(`${what} a day`, TRIES.dayMs),
+      window(`${what} a day`, DAY_MS),
     ];
     return {
       tried: windows('tries without challenge'),
@@ -106,34 +105,31 @@ export function createCountedLimits(
 
   return {
     askFromNetwork: (db, clientAddress, now) =>
-      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, ASKS_FROM_NETWORK.windowMs, now),
+      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
 
     sendToAddress: async (db, email, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
-      const { windowMs, timesInADay, dayMs } = SENDS_TO_ADDRESS;
-      const leadsPerEmailPerDay = leadsPerEmailPerHour * timesInADay;
+      const leadsPerEmailPerDay = leadsPerEmailPerHour * SENDS_PER_DAY_FACTOR;
       // Codes sent before the address was erased still count.
       const emails = [email, ...pseudonymsOf(secrets, email)];
-      const codes = await codesAliveSince(db, { emails, since: now - dayMs, most: leadsPerEmailPerDay }, now);
+      const codes = await codesAliveSince(
+        db,
+        { emails, since: now - DAY_MS, most: leadsPerEmailPerDay },
+        now,
+      );
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
       const lastOfHour = codes[leadsPerEmailPerHour - 1];
-      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + windowMs;
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + HOUR_MS;
       const dayEndsAt =
         codes.length < leadsPerEmailPerDay
           ? 0
-          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + dayMs;
+          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + DAY_MS;
       const endsAt = Math.max(hourEndsAt, dayEndsAt);
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
     verifyFromNetwork: (db, clientAddress, now) =>
-      countUpTo(
-        db,
-        `tries: ${networkOf(clientAddress)}`,
-        verifyPerIpPerHour,
-        TRIES_FROM_NETWORK.windowMs,
-        now,
-      ),
+      countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
 
     tryWithoutChallenge: async (tx, email, { atLiveCodes }, now) => {
       if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
@@ -165,6 +161,6 @@ export function createCountedLimits(
     triesPerChallenge: codeAttempts,
     isExhausted: (challenge) =>
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_tries >= codeAttempts,
-    resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
+    resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE_SHARE),
   };
 }

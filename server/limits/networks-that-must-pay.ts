@@ -6,7 +6,7 @@ import { siteOf, strangersByNetwork, type NetworkOfCode } from '#server/limits/u
 import { isLoopback } from '#server/platform/loopback.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
-import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/fixed-limits.ts';
 
 type PayingNetworks = {
   /** Reads the codes of the last hour. */

@@ -8,7 +8,7 @@ import { newestCodes } from '#server/db/tables/codes.ts';
 import { peopleByDomain, type NetworkOfCode, type PeopleCount } from '#server/limits/unanswered-codes.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
-import { BREAKER } from '#server/settings/tries-and-rates.ts';
+import { BREAKER } from '#server/settings/fixed-limits.ts';
 
 /** The share of strangers, in percent, from which on they are too many at a domain. */
 type Threshold = (domain: string) => number;

@@ -5,7 +5,7 @@ import { getDomain } from 'tldts';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { WEIGHTS } from '#server/settings/tries-and-rates.ts';
+import { WEIGHTS } from '#server/settings/fixed-limits.ts';
 
 export type MailedCode = {
   readonly email: string;

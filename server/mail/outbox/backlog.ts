@@ -7,7 +7,7 @@ import type { Lane } from '#server/db/tables/outbox.ts';
 import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
 import type { Standstill } from '#server/db/tables/outbox-waiting.ts';
 import { NO_QUEUE, takeOutboxSnapshot, type OutboxSnapshot } from '#server/mail/outbox/outbox-snapshot.ts';
-import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
+import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
 
 /** How long a snapshot is used; mail that this process queues meanwhile is added to it, and what it sends is taken away. */
 const SNAPSHOT_MS = 1_000;

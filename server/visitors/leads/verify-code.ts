@@ -27,7 +27,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
-import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
+import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { queueNewLeadMail } from '#server/mail/letters/new-lead-mail.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
@@ -87,7 +87,7 @@ type CountedTry = {
  *
  * A challenge for which a code was mailed has its own tries, which no stranger can use up; it accepts the two
  * newest live codes mailed for it. Everything else (no cookie, or a challenge that rides on another one's code)
- * shares one small budget for the address (settings/tries-and-rates.ts).
+ * shares one small budget for the address (settings/fixed-limits.ts).
  *
  * @param call browserId: from the challenge cookie, null without one; sendsArticle: whether the article goes with the answer
  */

@@ -1,33 +1,20 @@
-// Every limit on asking, entering and reading, on one page: the number, its period, its purpose, and what lifts it. Where there is
-// a setting, the number is its default (setting-rules.ts), and 0 lifts the limit. limits/ applies them, and the places named below.
-//
-// Not here: what browser and server both know (shared/lengths-and-resend-seconds.ts: lengths of a code and of names), how large or slow a request
-// may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/outbox/).
+// Limits that no setting changes or lifts. Those with a setting are in settings-table.ts; limits/ applies both, as do the places named
+// below. Limits that the browser knows too are in shared/lengths-and-resend-seconds.ts, those of requests in http/, the pace of mail in
+// mail/outbox/.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 const SECOND_MS = 1_000;
 
 /**
- * How often a network may ask for codes: many visitors may share one, as in an office or on a phone network.
- * LEADS_PER_IP_PER_HOUR.
- */
-export const ASKS_FROM_NETWORK = { most: 100, windowMs: HOUR_MS } as const;
-
-/** How often a network may enter codes. VERIFY_PER_IP_PER_HOUR. */
-export const TRIES_FROM_NETWORK = { most: 300, windowMs: HOUR_MS } as const;
-
-/**
- * How often a network's browsers may report that a form was opened or an article read (funnel/routes.ts): five times for each
- * visitor. Counted in each process's memory, for `mostNetworks` networks. Nothing lifts it.
+ * Reports from one network's browsers that a form was opened or an article read (funnel/routes.ts): five per visitor. Counted in
+ * each process's memory, for `mostNetworks` networks.
  */
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
 /**
- * How many lines an hour the log has for requests (http/request-log.ts). From one network: of what was answered well, ten times what
- * the limits above let through; of what was refused, and again of what failed, as many as it may tell of its steps, which are 170 kB
- * for refusals. From everybody: five refused for each visitor of a busy hour. Counted in each process's memory, for a
- * limited number of networks. Nothing lifts them.
+ * Lines that the log has for one network's requests in an hour (http/request-log.ts): successful ones, ten times what the other limits
+ * let through; refused ones, and again failed ones, about 170 kB. Those refused of all networks are five per visitor of a busy hour.
+ * Counted in each process's memory.
  */
 export const LOG_LINES = {
   answered: 10_000,
@@ -37,36 +24,28 @@ export const LOG_LINES = {
   mostNetworks: 10_000,
 } as const;
 
-/**
- * How many codes an e-mail address is sent, so that no inbox is flooded: `most` in an hour, and `timesInADay` times as many in
- * a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
- */
-export const SENDS_TO_ADDRESS = { most: 5, windowMs: HOUR_MS, timesInADay: 2, dayMs: DAY_MS } as const;
+/** Codes to one e-mail address in a day, as a multiple of LEADS_PER_EMAIL_PER_HOUR. */
+export const SENDS_PER_DAY_FACTOR = 2;
 
 /**
- * Wrong tries, so that guessing stays hopeless (docs/decisions/0004). Each challenge has `most` for its whole life; a resend never
- * resets them. All browsers without a challenge share `most` for an address in the life of a code, and `sharedTimesInADay` times
- * as many in a day. CODE_ATTEMPTS lifts all three.
+ * All browsers without a challenge share CODE_ATTEMPTS for an e-mail address in the life of a code, and this multiple of them in a day
+ * (docs/decisions/0004).
  */
-export const TRIES = { most: 5, sharedTimesInADay: 4, dayMs: DAY_MS } as const;
+export const SHARED_ATTEMPTS_PER_DAY_FACTOR = 4;
 
-/** The newest code and the one before it are accepted: a slow e-mail must not strand a visitor who pressed Resend. Nothing lifts it. */
+/** The newest code and the one before it are accepted: a slow e-mail must not strand a visitor who pressed Resend. */
 export const ACCEPTED_CODES = 2;
 
-/** How long a code is good for, from its mailing. CODE_TTL_SECONDS; nothing lifts it. */
-export const CODE_LIFE_SECONDS = 600;
-
 /**
- * Asking again within this time answers as before and mails nothing: a double click is no second ask. By default the page's
- * countdown. Clocks differ and answers take a while: a visitor who presses Resend at zero is not early, so it is shorter by
- * this share. RESEND_SECONDS.
+ * Clocks differ and responses take a while: a visitor who presses Resend when the countdown ends is not early, so the server waits for
+ * this share of RESEND_SECONDS less.
  */
-export const QUIET = { seconds: RESEND_COUNTDOWN_SECONDS, toleranceShare: 1 / 20 } as const;
+export const RESEND_TOLERANCE_SHARE = 1 / 20;
 
-/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (outbox/backlog.ts). Nothing lifts it. */
+/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (outbox/backlog.ts). */
 export const BACKLOG_SHARE_OF_CODE_LIFE = 1 / 4;
 
-/** How long an opened article stays open: a stolen cookie must not open it for ever. Nothing lifts it. */
+/** How long an opened article stays open: a stolen cookie must not open it for ever. */
 export const SESSION_LIFE_MS = 30 * DAY_MS;
 
 /**
@@ -81,11 +60,9 @@ export const PROOF_OF_WORK = {
 
 /**
  * When everybody must pay for a code with a proof of work (docs/decisions/0009). BREAKER_CODES_PER_MINUTE and
- * BREAKER_UNENTERED_PERCENT each lift their own ceiling.
+ * BREAKER_UNENTERED_PERCENT are its two ceilings.
  */
 export const BREAKER = {
-  codesPerMinute: 1_000,
-  unenteredPercent: 70,
   /** How long it stays open; if the reason lasts, it opens again at once. */
   openMs: 10 * MINUTE_MS,
   /** How long one process trusts its last look at the database. */
@@ -158,14 +135,13 @@ export const DESK_SIGN_IN = {
   notedOfStrangers: 100,
 } as const;
 
-/** How long a session of the desk lasts, and for how long the link of `desk open` works. Nothing lifts them. */
+/** How long a session of the desk lasts, and how long the link of `desk open` works. */
 export const DESK_SESSION_MS = 12 * HOUR_MS;
 export const DESK_LINK_MS = 10 * MINUTE_MS;
 
 /**
- * Open connections (http/connections.ts). In a process: well below what one may have open. From one network: a browser opens
- * up to six and keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more
- * of them loses idle connections, and no busy one. Ten such networks fill the process. Nothing
- * lifts them; proxies that are trusted are exempt from the second.
+ * Open connections (http/connections.ts). Per process: well below what one may have open. Per network: a browser opens up to six and
+ * keeps them for 72 s, so this is 80 browsers at once behind one IP address; an office or a phone network with more of them loses idle
+ * connections, and no busy one. Ten such networks fill the process. Trusted proxies have no limit of their own.
  */
 export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;
