@@ -5,17 +5,14 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import {
-  landingOf,
-  readConsent,
-  readForm,
-  readWords,
-  sizeInName,
-  siteOf,
-  svgSize,
-} from '#server/campaign/campaign.ts';
+import { readConsent } from '#server/campaign/campaign.ts';
 import { iconDrawing } from '#server/campaign/icon-set.ts';
+import { sizeInName, svgSize } from '#server/campaign/media-files.ts';
+import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
+import { landingOf, siteOf } from '#server/campaign/words-and-files.ts';
+import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
+import { sayMistake } from '#server/platform/mistake.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
@@ -34,16 +31,14 @@ export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign')
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
-/** Reads a file of words. Throws all mistakes about it. */
+/** Reads a file of words. Throws all mistakes in it. */
 function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
   return wordsOrThrow(readWords(folder, file, schema));
 }
 
-function wordsOrThrow<Words>(
-  result: { type: 'words'; words: Words } | { type: 'mistakes'; mistakes: readonly string[] },
-): Words {
+function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'mistakes')
-    throw new Error(`The words cannot be used:\n${result.mistakes.join('\n')}`);
+    throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
   return result.words;
 }
 

@@ -542,7 +542,7 @@ const ownFields = z.array(ownField).check(
 /** campaign/form.yaml, which a campaign without questions of its own need not have. */
 export const Form = z.strictObject({
   fields: z.optional(ownFields),
-  // What server/campaign/own-form-words.ts says in English and German, another language has to say here.
+  // What server/campaign/own-form.ts says in English and German, another language has to say here.
   messages: z.optional(
     z.strictObject({
       choose: z.optional(wordsWith()),

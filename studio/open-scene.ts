@@ -5,7 +5,8 @@ import path from 'node:path';
 
 import { chromium, type Browser, type Page } from '@playwright/test';
 
-import { readArticle, readWords } from '#server/campaign/campaign.ts';
+import { readArticle } from '#server/campaign/article.ts';
+import { readWords } from '#server/campaign/words-file.ts';
 import { chaptersOf, Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 

@@ -545,11 +545,11 @@ export async function laneBasedPlace(`,
   {
     promise: 'a mistake in words is reported by file and line before a visitor meets it',
     fault: 'let the default stand',
-    file: 'server/campaign/missing-and-wrong-words.ts',
-    find: '  if (result.success && complaints.length === 0) return',
+    file: 'server/campaign/words-file.ts',
+    find: '  if (result.success && mistakes.length === 0) return',
     replace:
-      "  if (complaints.length === 0 && (result.success || !result.error.issues.some(({ code }) => code !== 'unrecognized_keys')))\n    return { type: 'words', words: content as Words };\n  if (result.success) return",
-    tests: ['server/campaign/campaign-slips.test.ts'],
+      "  if (mistakes.length === 0 && (result.success || !result.error.issues.some(({ code }) => code !== 'unrecognized_keys')))\n    return { type: 'words', words: words as Words };\n  if (result.success) return",
+    tests: ['server/campaign/campaign-mistakes.test.ts'],
   },
   {
     promise: 'a mistake in settings is reported before a visitor meets it',

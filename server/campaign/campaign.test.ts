@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { renderArticle } from '#server/campaign/render-article.ts';
+import { renderArticle } from '#server/campaign/article.ts';
 import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
@@ -81,7 +81,7 @@ describe('mistakes', () => {
 
 describe('the sections of the landing page', () => {
   /** What is wrong with a copy whose landing page was changed. */
-  const complaintsAbout = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
+  const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
     const found: string[] = [];
     withContent(
       {
@@ -101,7 +101,7 @@ describe('the sections of the landing page', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(
-        complaintsAbout((landing) => {
+        mistakesIn((landing) => {
           for (const name of [...left, ...(left.includes('benefits') ? ['inside'] : [])])
             delete landing[name];
         }),
@@ -112,27 +112,27 @@ describe('the sections of the landing page', () => {
 
   it('but not the hero and the closing card, nor what the open pages of the guide stand in', () => {
     assert.deepEqual(
-      complaintsAbout((landing) => {
+      mistakesIn((landing) => {
         delete landing['hero'];
         delete landing['closing'];
       }).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
       ['hero: is missing.', 'closing: is missing.'],
     );
     assert.match(
-      complaintsAbout((landing) => delete landing['benefits']).join(),
-      /^campaign\/landing\.yaml:\d+: inside: stands at the end of benefits, which are not there; write them, or take this out\.$/,
+      mistakesIn((landing) => delete landing['benefits']).join(),
+      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or take this out\.$/,
     );
   });
 
   it('lead from a link of the footer only where there is one', () => {
     const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
-    assert.deepEqual(complaintsAbout(withoutProof, '#benefits'), []);
+    assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
-      complaintsAbout(withoutProof, '#testimonials').join(),
+      mistakesIn(withoutProof, '#testimonials').join(),
       /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
     );
     assert.deepEqual(
-      complaintsAbout((landing) => {
+      mistakesIn((landing) => {
         landing['questions'] = { title: 'Questions', answers: [{ question: 'Is it free?', answer: 'Yes.' }] };
         landing['sections'] = [
           'video',
@@ -151,7 +151,7 @@ describe('the sections of the landing page', () => {
   it('take icons of the set by name, under every name that the set has for them', () => {
     for (const icon of ['rocket', 'mail-opened', '2fa'])
       assert.deepEqual(
-        complaintsAbout(({ benefits }) => {
+        mistakesIn(({ benefits }) => {
           (benefits as { cards: { icon: string }[] }).cards[0]!.icon = icon;
         }),
         [],
@@ -165,7 +165,7 @@ describe('the sections of the landing page', () => {
       ['Calender', 'calendar'],
     ])
       assert.match(
-        complaintsAbout(({ benefits }) => {
+        mistakesIn(({ benefits }) => {
           (benefits as { cards: { icon: string | undefined }[] }).cards[0]!.icon = icon;
         }).join(),
         new RegExp(`there is no icon ${icon}; did you mean ${meant}\\?`),

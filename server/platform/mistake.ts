@@ -14,3 +14,8 @@ export const sayMistake = ({ file, line, column, message }: Mistake): string =>
   [[file, line, column].filter((part) => part !== undefined).join(':'), message]
     .filter((part) => part !== '')
     .join(': ');
+
+/** The result of reading something that cannot be used. */
+export type Mistakes = { readonly type: 'mistakes'; readonly mistakes: readonly Mistake[] };
+
+export const mistakesOf = (...mistakes: readonly Mistake[]): Mistakes => ({ type: 'mistakes', mistakes });

@@ -86,7 +86,7 @@ function instanceFolder(): string {
 
 /**
  * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
- * not be stopped by a slip in one.
+ * not be stopped by a mistake in one.
  * @returns the folder in full; the project's campaign/ if none is named. It may not exist
  */
 export function readCampaignFolder(): string {

@@ -1,4 +1,4 @@
-// Every slip that an editor of words makes: where it is reported, and in which sentence.
+// Mistakes that an editor of words makes: where each is reported, and with which message.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -17,14 +17,14 @@ import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** What was done, what was written, and the mistakes: `@` is the line that was changed. */
-type Slip = readonly [slip: string, written: string | Buffer, ...mistakes: string[]];
+/** The mistake, the text, and what is reported: `@` is the line that was changed. */
+type Case = readonly [mistake: string, written: string | Buffer, ...mistakes: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
 
 /** In site.yaml, in place of the publisher. */
-const FOR_THE_PUBLISHER: readonly Slip[] = [
+const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'an unknown entry',
     'publisher: Us\npublicher: Us',
@@ -33,38 +33,38 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
   [
     'an entry that is there twice',
     'publisher: Us\npublisher: Them',
-    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+    `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
   ],
   [
-    'an entry that is there twice beside another slip',
+    'an entry that is there twice beside another mistake',
     'publisher: Us\npublisher: Them\npublicher: We',
-    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+    `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
     '@+2: publicher: unknown entry; did you mean publisher?',
   ],
   [
     'a colon in a text',
     'publisher: Us: the publisher',
-    `@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text with a colon must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with @',
     'publisher: @us',
-    `@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with @ must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with *',
     'publisher: *us',
-    `@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`,
+    `@:12: ${NOT_READ} a text that begins with * must be in quotes (there is no &us before this).`,
   ],
   [
     'a text that begins with !',
     'publisher: !us and them',
-    `@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with ! must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with a character of HTML',
     'publisher: &nbsp; Us',
-    `@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`,
+    `@:19: ${NOT_READ} &nbsp; is not replaced by a character here; type the character itself.`,
   ],
   [
     'an apostrophe in single quotes',
@@ -91,7 +91,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
   [
     'a merge that was left open',
     '<<<<<<< ours\npublisher: Us\n=======\npublisher: Them\n>>>>>>> theirs',
-    `@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`,
+    `@:1: ${NOT_READ} two versions are here, and one has to be chosen.`,
   ],
   [
     'a second document',
@@ -114,7 +114,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
     "@: publisher: must be a text; put it in quotes: '1984'.",
   ],
   ['an empty text', 'publisher:', '@: publisher: must not be empty.'],
-  ...['1.10', '0123', '0x1F', '.inf'].map((number): Slip => [
+  ...['1.10', '0123', '0x1F', '.inf'].map((number): Case => [
     `the number ${number}, as it was written, where a text is wanted`,
     `publisher: ${number}`,
     `@: publisher: must be a text; put it in quotes: '${number}'.`,
@@ -122,7 +122,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
 ];
 
 /** In landing.yaml, in place of the badge of the hero. */
-const FOR_THE_BADGE: readonly Slip[] = [
+const FOR_THE_BADGE: readonly Case[] = [
   ['a tab', '\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
   [
     'a blank that is none',
@@ -132,7 +132,7 @@ const FOR_THE_BADGE: readonly Slip[] = [
   [
     'a text that begins with >',
     '  badge: > 10 X',
-    `@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with > must be in quotes; ${QUOTES}`,
   ],
   [
     'a number sign in a text',
@@ -169,7 +169,7 @@ const FOR_THE_BADGE: readonly Slip[] = [
 ];
 
 /** At the end of site.yaml. */
-const IN_THE_SITE: readonly Slip[] = [
+const IN_THE_SITE: readonly Case[] = [
   [
     'a colour without quotes',
     "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
@@ -237,7 +237,7 @@ const IN_THE_SITE: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, mistake]): Slip => [
+  ).map(([href, mistake]): Case => [
     `the link ${href}`,
     `readOn:
   label: Read on
@@ -247,7 +247,7 @@ const IN_THE_SITE: readonly Slip[] = [
 ];
 
 /** At the end of landing.yaml. */
-const ON_THE_LANDING_PAGE: readonly Slip[] = [
+const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a section that does not exist',
     'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
@@ -256,7 +256,7 @@ const ON_THE_LANDING_PAGE: readonly Slip[] = [
   [
     'a section that is in the list twice, and one that has no words',
     'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
-    '@+5:5: sections.4: benefits stands in the list twice; keep one of them.',
+    '@+5:5: sections.4: benefits is in the list twice; keep one of them.',
     '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
   ],
   [
@@ -272,13 +272,13 @@ const ON_THE_LANDING_PAGE: readonly Slip[] = [
 ];
 
 /** In a file, in place of the line that begins so; at the end if none does. */
-const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
+const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'subject:',
     'a text that begins with a brace',
     'subject: {code} is your code',
-    `@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`,
+    `@:17: ${NOT_READ} a text that begins with { must be in quotes; ${QUOTES}`,
   ],
   [
     'emails/code.yaml',
@@ -309,21 +309,21 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     '    - icon: prompt',
     'a wrong icon of ours',
     '    - icon: promt',
-    '@:13: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    '@: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
   ],
   [
     'landing.yaml',
     '    - icon: prompt',
     'a wrong icon of the set',
     '    - icon: Mail Openned',
-    '@:13: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    '@: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
   ],
   [
     'landing.yaml',
     'testimonials:',
     'a section that is not in the list',
     'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
-    '@+1:1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
   ],
   [
     'site.yaml',
@@ -367,7 +367,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
     ...['somebody@gmx.de', 'https://web.de', 'gmail'].map(
       (line, at) =>
-        `${at + 3}: ${line} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
+        `${at + 3}: ${line} is not a domain; write one a line, such as gmail.com, and remarks after a # on lines of their own.`,
     ),
   ],
   [
@@ -477,7 +477,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
 ];
 
 /** In the article, each on line 6. */
-const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...mistakes: string[]])[] = [
+const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
   ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
@@ -531,15 +531,15 @@ const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...mist
     '![](media/og.png)',
     'the picture has no words for those who cannot see it: ![what it shows](media/…)',
   ],
-  ['what looks like a slip within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
+  ['what looks like a mistake within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['all that can be shown', '| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],
 ];
 
-const SLIPS: readonly (readonly [file: string, at: string, ...Slip])[] = [
-  ...FOR_THE_PUBLISHER.map((slip) => ['site.yaml', 'publisher:', ...slip] as const),
-  ...FOR_THE_BADGE.map((slip) => ['landing.yaml', '  badge:', ...slip] as const),
-  ...IN_THE_SITE.map((slip) => ['site.yaml', '', ...slip] as const),
-  ...ON_THE_LANDING_PAGE.map((slip) => ['landing.yaml', '', ...slip] as const),
+const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
+  ...FOR_THE_PUBLISHER.map((row) => ['site.yaml', 'publisher:', ...row] as const),
+  ...FOR_THE_BADGE.map((row) => ['landing.yaml', '  badge:', ...row] as const),
+  ...IN_THE_SITE.map((row) => ['site.yaml', '', ...row] as const),
+  ...ON_THE_LANDING_PAGE.map((row) => ['landing.yaml', '', ...row] as const),
   ...ELSEWHERE,
 ];
 
@@ -570,13 +570,13 @@ function mistakesOnce(folder: string, file: string): string[] {
   return mistakes;
 }
 
-describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
+describe('a mistake in the words is reported with its file, its line, what is wrong and what to do', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   cpSync(TEST_CAMPAIGN, folder, { recursive: true });
   after(() => rmSync(folder, { recursive: true }));
 
-  for (const [file, at, slip, written, ...mistakes] of SLIPS)
-    it(`${slip}, in ${file}`, () => {
+  for (const [file, at, mistake, written, ...mistakes] of CASES)
+    it(`${mistake}, in ${file}`, () => {
       const line = make(folder, file, at, written);
       const expected = mistakes.map((sentence) => {
         const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
@@ -585,8 +585,8 @@ describe('a slip in the words is reported with its file, its line, what is wrong
       assert.deepEqual(mistakesOnce(folder, file), expected);
     });
 
-  for (const [slip, written, ...mistakes] of IN_THE_ARTICLE)
-    it(`${slip}, in the article`, () => {
+  for (const [mistake, written, ...mistakes] of IN_THE_ARTICLE)
+    it(`${mistake}, in the article`, () => {
       writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
       assert.deepEqual(
         mistakesOnce(folder, 'article/article.md'),
