@@ -17,9 +17,7 @@ const opening =
     : await openService(instance, { say: () => {}, logger: createLogger('warn', process.stdout) });
 if (instance.type === 'mistakes' || opening.type === 'mistakes') {
   const { mistakes } = opening as { mistakes: readonly string[] };
-  process.stderr.write(
-    `The API cannot start:\n${mistakes.map((sentence) => `  - ${sentence}\n`).join('')}`,
-  );
+  process.stderr.write(`The API cannot start:\n${mistakes.map((sentence) => `  - ${sentence}\n`).join('')}`);
   process.exit(1);
 }
 const { service } = opening;

@@ -6,11 +6,17 @@ import * as z from 'zod/mini';
 import { missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
 import { inVariant } from '#server/campaign/variants.ts';
 import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
-import { mistakesOf, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
+import { mistakesOf, sayMistake, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
 import { SECTIONS } from '#shared/campaign-schema.ts';
 
 export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;
+
+/** @throws with all mistakes, each with its place */
+export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
+  if (result.type === 'words') return result.words;
+  throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
+}
 
 /** The names, and places in lists, that lead to an entry. */
 type Path = readonly PropertyKey[];
@@ -205,7 +211,7 @@ function sayIssue(
       : `is empty, as # begins a comment; put it in quotes: '${comment}'`;
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String);
-    const name = nearestName(String(found), names);
+    const name = typeof found === 'string' ? nearestName(found, names) : null;
     return `must be one of ${names.join(', ')}${name === null ? '' : ` (did you mean ${name}?)`}`;
   }
   if (issue.code !== 'invalid_type') return issue.message;
