@@ -65,7 +65,7 @@ function partsOfArticle(markdown: string): { title: string; body: string; bodyLi
 /**
  * Renders the article.
  * @param markdown CommonMark with tables and strike-through, whose first line is the title: `# Title`
- * @returns title and body, or null when there is no title
+ * @returns title and body, or null without a title
  */
 export function renderArticle(markdown: string): Article | null {
   const parts = partsOfArticle(markdown);
@@ -93,7 +93,7 @@ type BodyMistake = {
   readonly line: number;
   /** The fact, and what to do. */
   readonly phrase: string;
-  /** Of text that is shown, if not well. */
+  /** The text is shown, if not well. */
   readonly isWarning: boolean;
 };
 
@@ -124,7 +124,7 @@ type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, 
 /** Text that still looks like Markdown outside of the parts that the parser understood was written nearly right. */
 const LEFTOVERS: readonly Leftover[] = [
   [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'boxes to tick are not drawn; write a plain list'],
-  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: there are no footnotes; say it in the text`],
+  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported; say it in the text`],
   [/\] +\(/g, () => 'a link is written [words](https://…), with nothing between ] and ('],
   [
     /\]\([^)\n]*/g,
@@ -134,15 +134,16 @@ const LEFTOVERS: readonly Leftover[] = [
     /\[[^\][\n]+\]\[[^\]\n]*\]/g,
     (found) => `${found}: no line says where this leads, such as "[name]: https://…"`,
   ],
-  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a blank is missing behind the # of "${found.trim()}"`],
+  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a blank is missing after the # of "${found.trim()}"`],
   [
     /^ {0,3}\|.*\|\s*$/gm,
-    () => 'is no table; the line under its first one must be | --- | --- |, with as many cells as the first',
+    () =>
+      'is not a table; the line under its first one must be | --- | --- |, with as many cells as the first',
   ],
   [
     /\*\*|~~/g,
     (found) =>
-      `${found} is shown as it stands; no blank may stand between it and its words, and a second one ends it`,
+      `${found} is shown exactly as written; leave no blank between it and its words, and end them with a second one`,
   ],
   [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} cannot be pressed; write <${found}>`, true],
 ];
@@ -160,7 +161,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       .document()
       .write(preprocess()(body, undefined, true)),
   );
-  // In the units in which the parser counts.
+  // UTF-16 units, as the parser counts.
   const rest = body.split('');
   let level = 1;
   let inImage = 0;
@@ -177,7 +178,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
         line,
         text().startsWith('<!--')
           ? 'a comment would be shown as text; take it out'
-          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown in its place`,
+          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown instead`,
       );
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
       const sign = text();
@@ -197,7 +198,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       const mistake = inImage > 0 ? pictureMistake(text(), isPicture) : linkMistake(text(), []);
       if (mistake !== null) add(line, `${text()} ${mistake}`);
     } else if (type === 'image' && /^!\[\s*\]/.test(text()))
-      add(line, 'the picture has no words for those who cannot see it: ![what it shows](media/…)');
+      add(line, 'the picture has no description for people who cannot see it: ![description](media/…)');
   }
   const left = rest.join('');
   for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
@@ -212,7 +213,7 @@ const lineBefore = (body: string, offset: number): string =>
 function pictureMistake(href: string, isPicture: (name: string) => boolean): string | null {
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
-    return 'is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name';
+    return 'is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name';
   return isPicture(name)
     ? null
     : 'is not there; put it into media/ of the campaign, with this name to the letter';

@@ -53,7 +53,7 @@ function firstForeignCharacter(content: Buffer): { line: number; character: stri
   return { line: at + 1, character: ` (at "${new TextDecoder('windows-1252').decode(byte)}")` };
 }
 
-/** A required file is missing; the message names one whose name differs in capitals or in its ending alone. */
+/** A required file is missing; the message names one whose name differs only in capitals or in its ending. */
 export function missingFile(folder: string, file: string): Mistake {
   const plain = (name: string) => path.parse(name.toLowerCase()).name;
   const wanted = path.basename(file);

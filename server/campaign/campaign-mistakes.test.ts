@@ -82,7 +82,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     String.raw`publisher: "C:\Us"`,
     String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`,
   ],
-  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing behind the colon.`],
+  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
   [
     'a text that goes on at the edge',
     'publisher: Us\nand them',
@@ -127,7 +127,7 @@ const FOR_THE_BADGE: readonly Case[] = [
   [
     'a blank that is none',
     '\u00A0\u00A0badge: New',
-    `@:1: ${NOT_READ} the line begins with a character that looks like a blank and is none; type blanks.`,
+    `@:1: ${NOT_READ} the line begins with a character that looks like a blank but is not; type blanks.`,
   ],
   [
     'a text that begins with >',
@@ -147,19 +147,19 @@ const FOR_THE_BADGE: readonly Case[] = [
   [
     'HTML',
     '  badge: >-\n    New\n    and <b>bold</b>',
-    '@+2: hero.badge: <b> would be shown as it stands here; use plain words.',
-    '@+2: hero.badge: </b> would be shown as it stands here; use plain words.',
+    '@+2: hero.badge: <b> would be shown exactly as written; use plain words.',
+    '@+2: hero.badge: </b> would be shown exactly as written; use plain words.',
   ],
   [
     'a character of HTML',
     '  badge: New&nbsp;and free',
-    '@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.',
+    '@: hero.badge: &nbsp; would be shown exactly as written; type the character itself.',
   ],
   [
     'Markdown',
     '  badge: The **best** [guide](https://example.com)',
-    '@: hero.badge: **best** would be shown as it stands here; use plain words.',
-    '@: hero.badge: [guide](https://example.com) would be shown as it stands here; use plain words.',
+    '@: hero.badge: **best** would be shown exactly as written; use plain words.',
+    '@: hero.badge: [guide](https://example.com) would be shown exactly as written; use plain words.',
   ],
   [
     'a place that nothing fills in',
@@ -301,7 +301,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'validity:',
     'a place in another spelling, and one that is not closed',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
-    '@+2: validity: write {lifetime} in place of { Lifetime }.',
+    '@+2: validity: write {lifetime} instead of { Lifetime }.',
     '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
   ],
   [
@@ -337,7 +337,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '      image: avatar-sarah',
     'a picture with its ending',
     '      image: avatar-sarah-lindqvist.webp',
-    '@: testimonials.cards.0.image: must be the name alone, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
+    '@: testimonials.cards.0.image: must be only the name, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
   ],
   [
     'landing.yaml',
@@ -367,7 +367,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
     ...['somebody@gmx.de', 'https://web.de', 'gmail'].map(
       (line, at) =>
-        `${at + 3}: ${line} is not a domain; write one a line, such as gmail.com, and remarks after a # on lines of their own.`,
+        `${at + 3}: ${line} is not a domain; write one a line, such as gmail.com, and comments after a # on separate lines.`,
     ),
   ],
   [
@@ -478,13 +478,13 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
 
 /** In the article, each on line 6. */
 const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
-  ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
-  ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
+  ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown instead'],
+  ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown instead'],
   ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
   ['a second title', '# Another', 'is a second title; write ## for a section'],
-  ['a heading without a blank', '##Section', 'a blank is missing behind the # of "##Section"'],
+  ['a heading without a blank', '##Section', 'a blank is missing after the # of "##Section"'],
   ['boxes to tick', '- [ ] This', 'boxes to tick are not drawn; write a plain list'],
-  ['a footnote', 'As shown.[^1]', '[^1]: there are no footnotes; say it in the text'],
+  ['a footnote', 'As shown.[^1]', '[^1]: footnotes are not supported; say it in the text'],
   [
     'a link with a gap',
     'See [this] (https://example.com).',
@@ -509,17 +509,17 @@ const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...m
   [
     'bold with a blank',
     'This is ** important**.',
-    '** is shown as it stands; no blank may stand between it and its words, and a second one ends it',
+    '** is shown exactly as written; leave no blank between it and its words, and end them with a second one',
   ],
   [
     'a table without its second line',
     '| a | b |\n| c | d |',
-    'is no table; the line under its first one must be | --- | --- |, with as many cells as the first',
+    'is not a table; the line under its first one must be | --- | --- |, with as many cells as the first',
   ],
   [
     'a picture of another site',
     '![A chart](https://example.com/chart.png)',
-    'https://example.com/chart.png is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name',
+    'https://example.com/chart.png is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name',
   ],
   [
     'a picture that is not there',
@@ -529,7 +529,7 @@ const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...m
   [
     'a picture without words',
     '![](media/og.png)',
-    'the picture has no words for those who cannot see it: ![what it shows](media/…)',
+    'the picture has no description for people who cannot see it: ![description](media/…)',
   ],
   ['what looks like a mistake within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['all that can be shown', '| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],

@@ -194,13 +194,13 @@ function tooLong(
 ): Mistake[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
   const twoLines = 'on a telephone it takes two lines';
-  const cut = 'mail programs cut off what is longer';
+  const cut = 'mail programs cut off longer ones';
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
   const rules: Rule[] = [
     ['site.yaml', ['title'], site.title, header, 'on a telephone the header takes two lines'],
-    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off what is longer'],
-    ['site.yaml', ['description'], site.description, description, 'search engines cut off what is longer'],
+    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer ones'],
+    ['site.yaml', ['description'], site.description, description, 'search engines cut off longer ones'],
     ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
     [
       'landing.yaml',

@@ -1,4 +1,4 @@
-// Reads what the operator wrote in campaign/, and reports all mistakes in it at once, like those in settings.
+// Reads the operator's words in campaign/, and reports all mistakes in it at once, like those in settings.
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ import {
   type Site,
 } from '#shared/campaign-schema.ts';
 
-/** The sentence beside the checkbox, and the version made from it. */
+/** The sentence next to the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
@@ -32,9 +32,9 @@ export type Campaign = {
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly guideEmail: GuideEmail;
-  /** The guide as a file, in full; null when there is none. */
+  /** The guide as a file, in full; null without one. */
   readonly guideFile: string | null;
-  /** The file behind the button under the article, in full; null when there is no such button. */
+  /** The file of the button under the article, in full; null without such a button. */
   readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
@@ -48,7 +48,7 @@ export type Campaign = {
   readonly variants: readonly Variant[];
 };
 
-/** One of the pages that are compared. Its consent wording is that of the campaign unless it has its own. */
+/** One of the compared pages. Its consent wording is that of the campaign unless it has its own. */
 export type Variant = { readonly name: string; readonly consent: ConsentWording };
 
 export type CampaignResult =
@@ -194,7 +194,7 @@ function readFreeMailDomains(folder: string): ReadWords<ReadonlySet<string>> {
       mistakes.push({
         file: nameOf(folder, file),
         line: index + 1,
-        message: `${whole.trim()} is not a domain; write one a line, such as gmail.com, and remarks after a # on lines of their own.`,
+        message: `${whole.trim()} is not a domain; write one a line, such as gmail.com, and comments after a # on separate lines.`,
       });
   }
   return mistakes.length > 0 ? mistakesOf(...mistakes) : { type: 'words', words: domains };

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 
-/** A picture comes in two formats, of which each browser takes one. */
+/** A picture comes in two formats; each browser takes one. */
 export const both = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 

@@ -149,12 +149,12 @@ describe('form.yaml', () => {
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
       ':2: fields.0.kind: needs options: a list of the answers to choose from.',
       ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
-      ':4:49: fields.2.options.0: must not contain ; as it stands between several answers.',
+      ':4:49: fields.2.options.0: must not contain ; because it separates several answers.',
     ],
     [
       'an option twice',
       'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
-      ':2:52: fields.0.options.1: stands there twice.',
+      ':2:52: fields.0.options.1: is in the list twice.',
     ],
     [
       'a program that no export is made for, and a token that browsers do not know',

@@ -30,7 +30,7 @@ const isCommentsOnly = (text: string): boolean => text.split('\n').every((line) 
 /** The first subtag of a language: `pt` of `pt-BR`. */
 const mainLanguage = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? '';
 
-/** The schema of form.yaml for a language: one without sentences of ours has to bring its own. */
+/** The schema of form.yaml for a language: a language without default sentences needs its own. */
 const formIn = (language: string) =>
   Form.check(
     z.superRefine(({ fields = [], messages = {} }, context) => {

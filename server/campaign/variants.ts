@@ -16,19 +16,19 @@ const MOST_VARIANTS = 4;
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** Editors and systems leave such files behind. */
+/** Files that editors and systems leave. */
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
 const isFolder = (place: string): boolean =>
   statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** The names of a campaign's variants beside its own page, in order; none where it has no variants/. */
+/** The names of a campaign's variants without its own page, in order; empty without variants/. */
 export const variantsIn = (folder: string): string[] =>
   namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && isFolder(path.join(folder, 'variants', name)),
   );
 
-/** Where a file of a variant stands within the campaign folder. */
+/** The path of a variant's file within the campaign folder. */
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
 /** The mistakes in the folders and file names of variants/. */

@@ -21,7 +21,7 @@ import { linkMistake } from '#shared/links.ts';
 /** A mistake in an entry. */
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
-/** The schema of site.yaml with what it says about other files. @param variant whose sections links may lead to */
+/** The schema of site.yaml with checks of links and files. @param variant whose sections links may lead to */
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [
@@ -100,7 +100,7 @@ function guideFileMistakes(
     : [];
 }
 
-/** The guide as a file is beside its text, which no URL of the page leads to. */
+/** The guide as a file is next to its text, in a folder that is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
 /** The schema of emails/guide.yaml with the file that it names. */
@@ -175,6 +175,6 @@ function orderMistakes(landing: Landing): WordsMistake[] {
 function portraitMistakes(folder: string, entry: readonly PropertyKey[], image: string): WordsMistake[] {
   const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
   if (name === image) return mediaMistakesAt(folder, entry, both([image]));
-  const message = `must be the name alone, ${name}; media/${name}.avif and media/${name}.webp are taken`;
+  const message = `must be only the name, ${name}; media/${name}.avif and media/${name}.webp are taken`;
   return [{ entry, message }];
 }

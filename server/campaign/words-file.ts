@@ -115,7 +115,7 @@ function layOver(lower: unknown, upper: unknown): unknown {
   return { ...lower, ...Object.fromEntries(changed) };
 }
 
-/** Leaves out the sections of the landing page that a variant does not list. @param own the words of the variant alone */
+/** Leaves out the sections of the landing page that a variant does not list. @param own only the words of the variant */
 function onlyListedSections(words: unknown, own: unknown): unknown {
   if (!isGroup(words) || !isGroup(own) || !Array.isArray(own['sections'])) return words;
   const listed: unknown[] = own['sections'];
@@ -125,7 +125,7 @@ function onlyListedSections(words: unknown, own: unknown): unknown {
   return Object.fromEntries(Object.entries(words).filter(([name]) => !unwanted.includes(name)));
 }
 
-/** Whether an entry is from the upper file or, if it is missing, belongs there because its group is there alone. */
+/** Whether an entry is from the upper file or, if it is missing, belongs there because only the upper file has its group. */
 function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
   let [below, above] = [lower, upper];
   if (above === null || above === undefined) return false;
@@ -195,7 +195,7 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
 }
 
 /**
- * Says what is wrong in the words of a person who edits YAML.
+ * Describes a mistake for a person who edits YAML.
  * @param found the value of the entry
  * @param options comment: what follows an empty entry on its line; written: the value as it is in the file
  */

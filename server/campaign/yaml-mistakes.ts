@@ -35,7 +35,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ line }) => /^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line),
-    message: 'the line begins with a character that looks like a blank and is none; type blanks',
+    message: 'the line begins with a character that looks like a blank but is not; type blanks',
     isIndent: true,
   },
   {
@@ -52,11 +52,11 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*-[^\s-]/.test(line),
-    message: 'a blank is missing behind the -',
+    message: 'a blank is missing after the -',
   },
   {
     matches: ({ name, line }) => name === undefined && /^\s*(?:- +)?[\w-]+:\S/.test(line),
-    message: 'a blank is missing behind the colon',
+    message: 'a blank is missing after the colon',
   },
   {
     matches: ({ name, line, code }) =>
@@ -82,7 +82,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ value }) => value.startsWith('- '),
-    message: `a list begins on a line of its own; of a text, ${IN_QUOTES}`,
+    message: `a list begins on the next line; if this is a text, ${IN_QUOTES}`,
   },
   {
     matches: ({ value }) => value.includes(': ') || value.endsWith(':'),

@@ -2,7 +2,7 @@
 
 /**
  * The name that was meant.
- * @param mostEdits letters that may be wrong; a name of which half is wrong is another one
+ * @param mostEdits letters that may be wrong; fewer than half of the name in any case
  * @returns null if no name is so near
  */
 export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {

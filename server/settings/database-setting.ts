@@ -48,7 +48,7 @@ function postgresMistakes(url: string, env: Environment): string[] {
 
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
-/** Whether a password goes to PostgreSQL on another machine. @param env where pg looks for what the URL leaves out */
+/** Whether a password goes to PostgreSQL on another machine. @param env pg's defaults, such as PGHOST */
 function sendsPassword(url: string, env: Environment): boolean {
   const { hostname, password, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
@@ -66,7 +66,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Sentences about what the operator allows in the URL of a database and should know. */
+/** Warnings about risks that the URL of a database takes. */
 export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
   if (database.engine === 'sqlite') return [];
   const { url } = database;
@@ -97,7 +97,7 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
   if (files.length === 0) return database;
   const url = withParameters(database.url, (parameters) => {
     for (const name of files)
-      // As libpq calls the authorities that are trusted here anyway.
+      // libpq's name for the system's certificate authorities, which are trusted anyway.
       if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
       else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
   });

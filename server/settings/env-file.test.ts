@@ -10,7 +10,7 @@ import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
 describe('the campaign folder', () => {
-  it('is the one that CAMPAIGN_FOLDER names, from where .env lies, and else that of the project', () =>
+  it('is named by CAMPAIGN_FOLDER, relative to the folder of .env; otherwise that of the project', () =>
     inFolder((instance) => {
       const folderWith = (env: Readonly<Record<string, string>>) => {
         using _environment = environment(env);

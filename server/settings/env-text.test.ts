@@ -94,11 +94,11 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   ],
   [
     `APP_SECRET='it's'`,
-    ".env:1: APP_SECRET has text after its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
+    ".env:1: APP_SECRET has text after its closing quote ('), which is ignored. Put the whole value into quotes of another kind.",
   ],
   [
     'APP_SECRET="a\\"b"',
-    '.env:1: APP_SECRET has text after its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
+    '.env:1: APP_SECRET has text after its closing quote ("), which is ignored. Put the whole value into quotes of another kind.',
   ],
   // Comments.
   ...[
@@ -125,7 +125,7 @@ describe('.env', () => {
     for (const [text, ...mistakes] of MISTAKES) assert.deepEqual(mistakesIn(text), mistakes, text);
   });
 
-  it('is let alone where it says what it seems to', () => {
+  it('reports nothing if each line means what it seems to', () => {
     for (const text of [
       '',
       '\n  \n',
@@ -153,7 +153,7 @@ describe('.env', () => {
     ]);
   });
 
-  it('of which nothing is said means in each line what stands there', () => {
+  it('without reported mistakes has the value of each line as written', () => {
     const line = fc.tuple(
       fc.constantFrom('', ' ', 'export ', '# ', '"'),
       fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
@@ -179,6 +179,6 @@ describe('.env', () => {
       }),
       { numRuns: 5_000 },
     );
-    assert(silent > 250, 'enough of them say nothing');
+    assert(silent > 250, 'enough files have no reported mistake');
   });
 });

@@ -18,7 +18,7 @@ export type EnvFile = {
 };
 
 /**
- * One line of a .env file, or several that a quoted value spans, as Node's parseEnv takes them apart. It skips a line that is no entry,
+ * One line of a .env file, or several that a quoted value spans, as Node's parseEnv takes them apart. It skips lines without an entry,
  * and the text after a closing quote.
  */
 const LINE =
@@ -72,7 +72,7 @@ function mistakeInEntry(
   if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
     return `has a quote (${quote}) that is not closed in its line. Close it.`;
   if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(after))
-    return `has text after its closing quote (${quote}), which is left out. Put the whole value into quotes of another kind.`;
+    return `has text after its closing quote (${quote}), which is ignored. Put the whole value into quotes of another kind.`;
   if (isOurs && /^["'`]/.test(bare))
     return `has a quote (${bare[0]}) that is not closed in its line. Close it.`;
   // A comment begins after a space. Without one, people mean it as part of the value.
@@ -91,7 +91,7 @@ const namesSetting = (text: string): boolean =>
 
 const notASetting = (name: string, meant: string) => `${name} is not a setting. Did you mean ${meant}?`;
 
-/** Names of other programs that differ from one of ours by a letter. */
+/** Names of other programs that differ from a setting by a letter. */
 const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
 /** Shorter names (PORT, HOST) resemble too many others to be judged outside .env. */
 const SHORTEST_JUDGED = 6;

@@ -12,7 +12,7 @@ const SECOND_MS = 1_000;
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
 /**
- * Lines that the log has for one network's requests in an hour (http/request-log.ts): successful ones, ten times what the other limits
+ * Lines that the log has for one network's requests in an hour (http/request-log.ts): successful ones, ten times as many as the other limits
  * let through; refused ones, and again failed ones, about 170 kB. Those refused of all networks are five per visitor of a busy hour.
  * Counted in each process's memory.
  */
@@ -69,14 +69,14 @@ export const BREAKER = {
   lookEveryMs: 2 * SECOND_MS,
   /** No look reads more codes than this, the newest. */
   sample: 2_000,
-  /** Strangers an hour that open it, at domains where they are too many for the codes entered beside them. */
+  /** Strangers per hour that open it, at domains with too few entered codes. */
   manyStrangers: 100,
-  /** Strangers too many at a domain before it counts: chance alone makes a few. */
+  /** Surplus strangers at a domain before it counts: a few are chance. */
   notByChance: 10,
-  /** People in a day from which on a share says something. */
+  /** A share is meaningful from this many people in a day. */
   dayMin: 25,
   usualDays: 8,
-  /** How long one process trusts what it found to be usual. */
+  /** How long one process caches the usual share. */
   usualForMs: 10 * MINUTE_MS,
   /** What a page without a past is measured by. */
   unknownUsualPercent: 40,
@@ -84,14 +84,14 @@ export const BREAKER = {
   farAbovePercent: 25,
   /** No page's visitors forget this often: an attacker who makes a storm usual must not keep the breaker shut. */
   alwaysTooManyPercent: 90,
-  /** Most visitors have entered their code by then. If hardly any have, there is no need to wait until it expires. */
+  /** Most visitors have entered their code by then. If hardly any have, waiting until it expires is not necessary. */
   earlyMs: 3 * MINUTE_MS,
   /** Of the codes of a busy minute, a network counts for this share at most. */
   minuteShareOfANetwork: 1 / 100,
 } as const;
 
 /**
- * When one network must pay alone: from this share of what it may ask for in an hour on, in addresses that entered nothing.
+ * When only one network must pay: from this share of its requests per hour on, at addresses that entered nothing.
  * LEADS_PER_IP_PER_HOUR and BREAKER_UNENTERED_PERCENT lift it.
  */
 export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
@@ -100,7 +100,7 @@ export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 export const WEIGHTS = {
   /** Strangers of a network that count, and people of it who entered a code. */
   mostOfANetwork: 5,
-  /** A domain with fewer people than this says nothing alone; all such domains are looked at together. */
+  /** All domains with fewer people than this are judged together. */
   smallDomain: 10,
   /** Entered codes of a small domain that count: the owner of one must not answer for all the others. */
   mostEnteredOfASmallDomain: 3,
@@ -116,7 +116,7 @@ export const WEIGHTS = {
  *   sign in has no part in it, so strangers cannot use up their asks.
  * - `attempts` of one code, or of one that was sent again; of these, the `acceptedCodes` newest work.
  * - `codesFromNetwork`: codes from browsers that asked for none. `passkeysFromNetwork`.
- * - `attemptsInARow`: after so many wrong ones for one person without a right one, OPERATOR_EMAIL gets mail.
+ * - `attemptsInARow`: after this many wrong ones in a row for one person, OPERATOR_EMAIL gets mail.
  * - `notedOfStrangers`: wrong attempts that the audit log keeps of those who are not in DESK_PEOPLE.
  */
 export const DESK_SIGN_IN = {
@@ -142,6 +142,6 @@ export const DESK_LINK_MS = 10 * MINUTE_MS;
 /**
  * Open connections (http/connections.ts). Per process: well below what one may have open. Per network: a browser opens up to six and
  * keeps them for 72 s, so this is 80 browsers at once behind one IP address; an office or a phone network with more of them loses idle
- * connections, and no busy one. Ten such networks fill the process. Trusted proxies have no limit of their own.
+ * connections, and no busy one. Ten such networks fill the process. Trusted proxies are exempt.
  */
 export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;

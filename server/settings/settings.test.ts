@@ -53,7 +53,7 @@ const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: 
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
-/** Settings that are taken without a warning, and what they say in full. */
+/** Settings that are accepted without a warning, and part of the result. */
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [
     { PORT: '8080', HOST: '' },
@@ -367,7 +367,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^DESK_URL must be set too for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
-/** Settings that are taken, and what is said of them. */
+/** Settings that are accepted with a warning. */
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^SMTP_URL lets user and password go to the mail server in clear/,
@@ -427,7 +427,7 @@ describe('settings', () => {
   });
 
   for (const [env, expected] of TAKEN)
-    it(`are taken without a warning: ${written(env)}`, () => {
+    it(`accept without a warning: ${written(env)}`, () => {
       const { config, warnings } = read(env);
       assert.deepEqual(warnings, []);
       assert.deepEqual({ ...config, ...expected }, config);
@@ -435,7 +435,7 @@ describe('settings', () => {
 
   for (const [mistake, ...envs] of REFUSED)
     for (const env of envs)
-      it(`are refused in one sentence: ${written(env)}`, () => {
+      it(`refuse in one sentence: ${written(env)}`, () => {
         const [sentence = '', ...others] = mistakesOf(env);
         assert.deepEqual(others, []);
         assert.match(sentence, mistake);
@@ -444,7 +444,7 @@ describe('settings', () => {
 
   for (const [warning, ...envs] of WARNED_OF)
     for (const env of envs)
-      it(`are taken with a warning: ${written(env)}`, () =>
+      it(`accept with a warning: ${written(env)}`, () =>
         assert.match(read(env).warnings.join('\n'), warning));
 
   it('all of them are refused at once, a sentence each, without the values, which may be passwords', () => {

@@ -173,7 +173,7 @@ function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConf
   };
 }
 
-/** Sentences about what the operator allows in SMTP_URL and should know. */
+/** Warnings about risks that SMTP_URL takes. */
 function smtpWarnings(mail: MailConfig): string[] {
   if (mail.kind === 'files') return [];
   const { searchParams, hostname } = new URL(mail.url);
