@@ -24,7 +24,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   { platform: ['*'], attribution: ['*'] },
   {
     // What the operator set, the files it is read from, and the numbers that nobody sets.
-    settings: ['settings.ts', 'env-file.ts', 'tries-and-rates.ts'],
+    settings: ['settings.ts', 'env-file.ts', 'fixed-limits.ts'],
     secrets: ['*'],
     campaign: ['campaign.ts', 'campaign-warnings.ts', 'sample-on-page.ts'],
     db: [

@@ -19,7 +19,7 @@ import {
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
-import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
@@ -38,11 +38,11 @@ import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// The complaints alone: a stack trace is of no use to the person who wrote the words.
-const complaints = campaignComplaints(CAMPAIGN_FOLDER);
-if (complaints.length > 0) {
+// The mistakes alone: a stack trace is of no use to the person who wrote the words.
+const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
+if (mistakes.length > 0) {
   process.stderr.write(
-    `The site cannot be built:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
+    `The site cannot be built:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`,
   );
   process.exit(1);
 }

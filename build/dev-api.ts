@@ -12,14 +12,12 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const instance = readInstance();
 const opening =
-  instance.type === 'complaints'
+  instance.type === 'mistakes'
     ? instance
     : await openService(instance, { say: () => {}, logger: createLogger('warn', process.stdout) });
-if (instance.type === 'complaints' || opening.type === 'complaints') {
-  const { complaints } = opening as { complaints: readonly string[] };
-  process.stderr.write(
-    `The API cannot start:\n${complaints.map((sentence) => `  - ${sentence}\n`).join('')}`,
-  );
+if (instance.type === 'mistakes' || opening.type === 'mistakes') {
+  const { mistakes } = opening as { mistakes: readonly string[] };
+  process.stderr.write(`The API cannot start:\n${mistakes.map((sentence) => `  - ${sentence}\n`).join('')}`);
   process.exit(1);
 }
 const { service } = opening;

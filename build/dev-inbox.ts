@@ -102,7 +102,7 @@ async function received(folder: string): Promise<ShownMail[]> {
 
 function samples(folder: string): ShownMail[] {
   const words = readCampaign(folder);
-  if (words.type === 'complaints')
+  if (words.type === 'mistakes')
     return [
       {
         id: 'sample-none',
@@ -112,7 +112,7 @@ function samples(folder: string): ShownMail[] {
         to: '',
         from: '',
         subject: 'The words cannot be used yet',
-        text: words.complaints.join('\n'),
+        text: words.mistakes.join('\n'),
         html: '',
         headers: '',
         code: null,

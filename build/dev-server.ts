@@ -10,7 +10,7 @@ import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
 import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
-import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { asSeenFromHere } from '#server/run/service.ts';
 import { colourStyles } from '#shared/colours.ts';
@@ -72,14 +72,14 @@ start();
 }
 
 /** What is said in the terminal and over the page. */
-const sayComplaints = (complaints: readonly string[]): string =>
-  `The words cannot be used yet:\n${complaints.map((complaint) => `  - ${complaint}`).join('\n')}`;
+const sayMistakes = (mistakes: readonly string[]): string =>
+  `The words cannot be used yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-/** Throws the complaints about the words, without a stack: it would mean nothing to the person who wrote them. */
+/** Throws the mistakes about the words, without a stack: it would mean nothing to the person who wrote them. */
 function refuseSlips(): void {
-  const complaints = campaignComplaints(CAMPAIGN_FOLDER);
-  if (complaints.length === 0) return;
-  const error = new Error(sayComplaints(complaints));
+  const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
+  if (mistakes.length === 0) return;
+  const error = new Error(sayMistakes(mistakes));
   error.stack = '';
   throw error;
 }
@@ -152,11 +152,11 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
     );
     if (words.length > 0) {
       const { hot } = server.environments.client;
-      const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+      const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
       onWords();
-      if (complaints.length > 0) {
-        say(sayComplaints(complaints));
-        hot.send({ type: 'error', err: { message: sayComplaints(complaints), stack: '' } });
+      if (mistakes.length > 0) {
+        say(sayMistakes(mistakes));
+        hot.send({ type: 'error', err: { message: sayMistakes(mistakes), stack: '' } });
         return;
       }
       forgetWords(server, words);
@@ -213,9 +213,9 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
     await Promise.all([api.stop(), server.close()]);
   });
   watch(server, api, inbox.wordsChanged);
-  const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+  const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   // The first visitor need not wait for what can be done now.
-  if (complaints.length === 0) await render(server, '/').catch(() => {});
+  if (mistakes.length === 0) await render(server, '/').catch(() => {});
   await api.ready();
   const address = `http://${host}:${port}`;
   say(`  Page   ${address}/`);
@@ -223,7 +223,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file, and page and e-mails follow`);
   for (const name of api.unused)
     say(`${name} is not used here: nothing you try reaches anybody, and the data are your own (data/dev/).`);
-  if (complaints.length > 0) say(sayComplaints(complaints));
+  if (mistakes.length > 0) say(sayMistakes(mistakes));
   else sayWarnings();
   say(`Ready on ${address}`);
 }

@@ -3,19 +3,14 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Plugin } from 'vite';
-import type * as z from 'zod/mini';
 
-import {
-  landingOf,
-  readConsent,
-  readForm,
-  readWords,
-  sizeInName,
-  siteOf,
-  svgSize,
-} from '#server/campaign/campaign.ts';
+import { readConsent } from '#server/campaign/campaign.ts';
 import { iconDrawing } from '#server/campaign/icon-set.ts';
+import { sizeInName, svgSize } from '#server/campaign/media-files.ts';
+import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
+import { landingOf, siteOf } from '#server/campaign/words-and-files.ts';
+import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
@@ -34,25 +29,12 @@ export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign')
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
-/** Reads a file of words. Throws all complaints about it. */
-function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
-  return wordsOrThrow(readWords(folder, file, schema));
-}
-
-function wordsOrThrow<Words>(
-  result: { type: 'words'; words: Words } | { type: 'complaints'; complaints: readonly string[] },
-): Words {
-  if (result.type === 'complaints')
-    throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
-  return result.words;
-}
-
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Reads the words of the page. Throws all complaints. @param variant of the page; null: the campaign's own */
+/** Reads the words of the page. Throws all mistakes. @param variant of the page; null: the campaign's own */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
-    site: readWordsOrThrow(folder, 'site.yaml', siteOf(folder)),
+    site: wordsOrThrow(readWords(folder, 'site.yaml', siteOf(folder))),
     landing: wordsOrThrow(readWords(folder, 'landing.yaml', landingOf(folder), variant)),
     interface: wordsOrThrow(readWords(folder, 'interface.yaml', Interface, variant)),
   };
@@ -171,7 +153,7 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
       // Fills in what an operator should not have to change each January.
-      const year = yearIn(readWordsOrThrow(folder, 'site.yaml', Site).language);
+      const year = yearIn(wordsOrThrow(readWords(folder, 'site.yaml', Site)).language);
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
         names.map((name) => {
           const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);

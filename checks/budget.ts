@@ -7,7 +7,7 @@ import { brotliCompressSync } from 'node:zlib';
 
 import { parse } from 'yaml';
 
-import { readForm } from '#server/campaign/campaign.ts';
+import { readForm } from '#server/campaign/own-form.ts';
 import { distFolder, newestRelease } from '#server/http/releases.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';

@@ -7,7 +7,7 @@ const CHECKS = [
   ['check:lint'],
   ['build', 'check:budget', 'check:browsers'],
   ['check:types'],
-  ['check:unused', 'check:readme', 'check:commands'],
+  ['check:unused', 'check:readme', 'check:commands', 'check:settings'],
   // Last: what it could not look at is said last of all.
   ['check:audit'],
 ];

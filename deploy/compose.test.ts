@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 
 import { parse } from 'yaml';
 
-import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
+import { isSettingName } from '#server/settings/settings-table.ts';
 import { readConfig } from '#server/settings/settings.ts';
 
 type Container = {
@@ -74,14 +74,10 @@ describe('the containers of compose.yaml', () => {
     const environment = Object.fromEntries(
       Object.entries(services.page.environment ?? {}).map(([name, value]) => [name, fillIn(value)]),
     );
-    const ours = Object.entries({ ...example, ...environment }).filter(([name]) =>
-      SETTING_NAMES.includes(name),
-    );
+    const ours = Object.entries({ ...example, ...environment }).filter(([name]) => isSettingName(name));
     const config = readConfig({ ...Object.fromEntries(ours), APP_SECRET: 'x'.repeat(44) });
     assert.equal(config.type, 'config', JSON.stringify(config));
-    const unknown = Object.keys({ ...example, ...environment }).filter(
-      (name) => !SETTING_NAMES.includes(name),
-    );
+    const unknown = Object.keys({ ...example, ...environment }).filter((name) => !isSettingName(name));
     assert.deepEqual(unknown, ['GUIDE_HOST', 'GUIDE_WORDS', 'POSTGRES_PASSWORD']);
   });
 });

@@ -13,8 +13,8 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 /** Longer than anyone waits for an answer, shorter than the page's process waits for this one. */
 const END_WITHIN_MS = 4_000;
 
-function refuse(complaints: readonly string[]): never {
-  process.stderr.write(`The desk cannot start:\n${complaints.map((line) => `  - ${line}\n`).join('')}`);
+function refuse(mistakes: readonly string[]): never {
+  process.stderr.write(`The desk cannot start:\n${mistakes.map((line) => `  - ${line}\n`).join('')}`);
   process.exit(1);
 }
 
@@ -22,7 +22,7 @@ function refuse(complaints: readonly string[]): never {
 if (process.argv.includes('--check')) process.exit(0);
 
 const instance = readInstance();
-if (instance.type === 'complaints') refuse(instance.complaints);
+if (instance.type === 'mistakes') refuse(instance.mistakes);
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
 const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
@@ -33,7 +33,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
-if (opening.type === 'complaints') refuse(opening.complaints);
+if (opening.type === 'mistakes') refuse(opening.mistakes);
 const { service } = opening;
 // Mail is sent by the page's process, which reads the outbox.
 const found = findRelease(PROJECT_FOLDER, readCampaignFolder());

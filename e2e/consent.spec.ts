@@ -4,15 +4,14 @@ import type { Page } from '@playwright/test';
 
 import { consentVersion, readConsent } from '#server/campaign/campaign.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { wordsOrThrow } from '#server/campaign/words-file.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import type { Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
-const wording = readConsent(TEST_CAMPAIGN);
-if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
-const TODAY = wording.words;
+const TODAY = wordsOrThrow(readConsent(TEST_CAMPAIGN));
 
 function otherWording(text: string): { text: string; version: string } {
   return { text, version: consentVersion(text) };

@@ -1,4 +1,4 @@
-import { renderArticle } from '#server/campaign/render-article.ts';
+import { renderArticle } from '#server/campaign/article.ts';
 
 import { boxAtRest, expect, requestsTo, test } from './fixtures.ts';
 

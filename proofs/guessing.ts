@@ -6,7 +6,7 @@
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
 // Usage: guessing.ts [hours] [--dry]
 import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
-import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
+import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';

@@ -1,16 +1,16 @@
 // The shape of every file of words in campaign/. A file that does not fit stops the build and the start with a
-// sentence that names the file, the line and the entry, so that an operator's slip never reaches a visitor.
+// sentence that names the file, the line and the entry, so an operator's mistake never reaches a visitor.
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/attribution.ts';
-import { colourComplaints, type Colours } from '#shared/colours.ts';
+import { colourMistakes, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
-import { linkComplaint } from '#shared/links.ts';
+import { linkMistake } from '#shared/links.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-/** What only HTML or Markdown would understand. Wherever these words are shown, it would be shown as it stands. */
+/** HTML and Markdown. These words are shown exactly as written. */
 const MARKUP =
   /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
 
@@ -22,12 +22,12 @@ const anyWords = z.string({ error: 'must be a text' }).check(
       context.addIssue({
         code: 'custom',
         params: { about },
-        message: `${about} would be shown as it stands here; ${about.startsWith('&') ? 'type the character itself' : 'use plain words'}`,
+        message: `${about} would be shown exactly as written; ${about.startsWith('&') ? 'type the character itself' : 'use plain words'}`,
       });
   }),
 );
 
-/** Words in which `{name}` stands for something. Another name is a slip that visitors would read. */
+/** Words in which `{name}` stands for something. Another name is a mistake that visitors would read. */
 const wordsWith = (...names: readonly string[]) =>
   anyWords.check((payload) => {
     for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
@@ -44,7 +44,7 @@ const wordsWith = (...names: readonly string[]) =>
         input: payload.value,
         params: { about },
         message:
-          meant === undefined ? `there is no ${about}; ${known}` : `write {${meant}} in place of ${about}`,
+          meant === undefined ? `there is no ${about}; ${known}` : `write {${meant}} instead of ${about}`,
         continue: true,
       });
     }
@@ -56,8 +56,8 @@ const words = wordsWith('year');
 const href = words.check(
   z.superRefine((text: string, context) => {
     // Which places the page has is known where its sections are read (server/campaign/campaign.ts).
-    const complaint = linkComplaint(text, null);
-    if (complaint !== null) context.addIssue({ code: 'custom', message: complaint });
+    const mistake = linkMistake(text, null);
+    if (mistake !== null) context.addIssue({ code: 'custom', message: mistake });
   }),
 );
 const link = z.strictObject({ label: words, href });
@@ -71,8 +71,8 @@ const colour = z
 const colourPair = z.strictObject({ light: colour, dark: colour });
 const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(
   z.superRefine((pairs: Colours, context) => {
-    for (const { entry, complaint } of colourComplaints(pairs))
-      context.addIssue({ code: 'custom', path: entry, message: complaint });
+    for (const { entry, mistake } of colourMistakes(pairs))
+      context.addIssue({ code: 'custom', path: entry, message: mistake });
   }),
 );
 /** A file in media/. */
@@ -102,7 +102,7 @@ const scriptOf = (file: string, cure: string) => {
 };
 const siteId = (form: RegExp, error: string) => z.string({ error }).check(z.regex(form, error));
 
-/** The visit counters that set no cookie. Each names the file of its script, so that a slip is found before a visitor finds it. */
+/** The visit counters that set no cookie. Each names the file of its script, so that a mistake is found before a visitor sees it. */
 const analytics = z.discriminatedUnion(
   'tool',
   [
@@ -442,7 +442,7 @@ const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
   z.maxLength(100, 'must have 100 characters at most'),
-  z.refine((text) => !text.includes(';'), 'must not contain ; as it stands between several answers'),
+  z.refine((text) => !text.includes(';'), 'must not contain ; because it separates several answers'),
 );
 
 const ownField = z
@@ -499,7 +499,7 @@ const ownField = z
         complain('autocomplete', 'belongs to the other kinds; take it out');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
-          context.addIssue({ code: 'custom', path: ['options', at], message: 'stands there twice' });
+          context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });
     }),
   );
 export type OwnField = z.infer<typeof ownField>;
@@ -542,7 +542,7 @@ const ownFields = z.array(ownField).check(
 /** campaign/form.yaml, which a campaign without questions of its own need not have. */
 export const Form = z.strictObject({
   fields: z.optional(ownFields),
-  // What server/campaign/own-form-words.ts says in English and German, another language has to say here.
+  // The defaults of server/campaign/own-form.ts are in English and German; other languages need all of these.
   messages: z.optional(
     z.strictObject({
       choose: z.optional(wordsWith()),

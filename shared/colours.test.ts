@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import * as z from 'zod/mini';
 
 import { Site } from '#shared/campaign-schema.ts';
-import { colourComplaints, colourStyles, contrastOf } from '#shared/colours.ts';
+import { colourMistakes, colourStyles, contrastOf } from '#shared/colours.ts';
 
 const GREEN = {
   accent: { light: '#0e5a43', dark: '#8fd3b2' },
@@ -21,8 +21,8 @@ describe('campaign colours', () => {
     assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
   });
 
-  it('colourComplaints names each unreadable colour by its entry, and none of the default colours', () => {
-    assert.deepEqual(colourComplaints(GREEN), []);
+  it('colourMistakes names each unreadable colour by its entry, and none of the default colours', () => {
+    assert.deepEqual(colourMistakes(GREEN), []);
     const pale = {
       accent: { light: '#5fae92', dark: '#2f5f4d' },
       plate: { light: '#6f8f83', dark: '#143a2e' },

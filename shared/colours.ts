@@ -91,26 +91,26 @@ function tintOf(accent: string, theme: keyof ColourPair): string {
 const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 
 /** Returns an error for each colour whose contrast is too low; the caller puts the name of the entry before it. */
-export function colourComplaints({ accent, plate }: Colours): { entry: string[]; complaint: string }[] {
+export function colourMistakes({ accent, plate }: Colours): { entry: string[]; mistake: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const [paper, colour] = [PAPER[theme], accent[theme]];
-    const complaints: { entry: string[]; complaint: string }[] = [];
+    const mistakes: { entry: string[]; mistake: string }[] = [];
     const grounds = [paper, CARD[theme], tintOf(colour, theme)];
     const onPaper = Math.min(...grounds.map((ground) => contrastOf(colour, ground)));
     if (onPaper < LEAST_CONTRAST) {
-      complaints.push({
+      mistakes.push({
         entry: ['accent', theme],
-        complaint: `has a contrast of ${roundedDown(onPaper)}:1 to the page; words need 4.5:1, so choose a ${theme === 'light' ? 'darker' : 'lighter'} one`,
+        mistake: `has a contrast of ${roundedDown(onPaper)}:1 to the page; words need 4.5:1, so choose a ${theme === 'light' ? 'darker' : 'lighter'} one`,
       });
     }
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
     if (onPlate < LEAST_CONTRAST) {
-      complaints.push({
+      mistakes.push({
         entry: ['plate', theme],
-        complaint: `has a contrast of ${roundedDown(onPlate)}:1 to the words on it; they need 4.5:1, so choose a darker one`,
+        mistake: `has a contrast of ${roundedDown(onPlate)}:1 to the words on it; they need 4.5:1, so choose a darker one`,
       });
     }
-    return complaints;
+    return mistakes;
   });
 }
 

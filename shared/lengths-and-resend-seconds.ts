@@ -1,5 +1,5 @@
 // Numbers that browser and server share (specification, section 9). Limits of the server are in
-// server/settings/tries-and-rates.ts.
+// server/settings/fixed-limits.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;

@@ -9,7 +9,7 @@ export const fromOtherPage = (href: string, path: string): string =>
  * Returns an error as a phrase to follow the name of the entry; null for a working link.
  * @param places targets within the page; null accepts any, before they are known
  */
-export function linkComplaint(href: string, places: readonly string[] | null): string | null {
+export function linkMistake(href: string, places: readonly string[] | null): string | null {
   if (href === '#') return null;
   if (href.startsWith('#'))
     return places === null || places.includes(href.slice(1))

@@ -15,7 +15,7 @@ import sharp, { type Sharp } from 'sharp';
 import { isScalar, parseDocument, visit } from 'yaml';
 
 import { endWithSentence, explainWriting } from '#server/platform/machine-failures.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import { byNearness } from '#server/platform/nearest-name.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
@@ -72,7 +72,7 @@ function refuseUnknown(where: string): void {
   if (places.includes(where)) return;
   const all = [...places, ...people];
   const name =
-    all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? nearestName(where, all).name;
+    all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? byNearness(where, all)[0];
   end(
     `There is no place called ${where}; did you mean ${name}? A person is called what "image" in landing.yaml says, or avatar- and a name.`,
   );

@@ -130,7 +130,7 @@ async function makeGuide(browser: Browser): Promise<void> {
   }
 }
 
-/** A figure for each chapter of the article. Its name says its size on the page (server/campaign/render-article.ts). */
+/** A figure for each chapter of the article. Its name says its size on the page (server/campaign/article.ts). */
 async function makeChapterFigures(browser: Browser): Promise<void> {
   for (const chapter of ['formula', 'prompt']) {
     const png = await photograph(browser, `chapter-${chapter}.html`, { width: 640, height: 280, scale: 2 });

@@ -5,7 +5,8 @@ import path from 'node:path';
 
 import { chromium, type Browser, type Page } from '@playwright/test';
 
-import { readArticle, readWords } from '#server/campaign/campaign.ts';
+import { readArticle } from '#server/campaign/article.ts';
+import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
@@ -60,14 +61,11 @@ async function readScenePart(urlPath: string): Promise<Buffer | string> {
 /** The green of the design (web/styles/tokens.css), for a campaign that sets no colours. */
 const designColours = { accent: '#0e5a43', plate: '#123d30' };
 
-/** The campaign's words, whether or not the pictures they speak of are there: these are what is being made. */
-function campaignWords() {
-  const site = readWords(campaignFolder, 'site.yaml', Site);
-  const landing = readWords(campaignFolder, 'landing.yaml', Landing);
-  if (site.type === 'complaints') throw new Error(site.complaints.join('\n'));
-  if (landing.type === 'complaints') throw new Error(landing.complaints.join('\n'));
-  return { site: site.words, landing: landing.words };
-}
+/** The campaign's words, without a look at the pictures, which are being made. */
+const campaignWords = () => ({
+  site: wordsOrThrow(readWords(campaignFolder, 'site.yaml', Site)),
+  landing: wordsOrThrow(readWords(campaignFolder, 'landing.yaml', Landing)),
+});
 
 /** What the guide shows of the campaign (scenes/guide.ts): so that it can be drawn again when the words have changed. */
 function drawnCampaign() {

@@ -106,7 +106,7 @@ export const patientOf = (
     settings:
       read.type === 'config'
         ? { type: 'settings', config: resolvePaths(read.config, folder), folder, warnings: read.warnings }
-        : { type: 'complaints', complaints: [...read.complaints] },
+        : { type: 'mistakes', mistakes: [...read.mistakes] },
     campaignFolder,
     dnsServers,
   };

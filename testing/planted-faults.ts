@@ -57,7 +57,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept three',
-    file: 'server/settings/tries-and-rates.ts',
+    file: 'server/settings/fixed-limits.ts',
     find: 'export const ACCEPTED_CODES = 2;',
     replace: 'export const ACCEPTED_CODES = 3;',
     tests: [LEADS],
@@ -65,7 +65,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept one',
-    file: 'server/settings/tries-and-rates.ts',
+    file: 'server/settings/fixed-limits.ts',
     find: 'export const ACCEPTED_CODES = 2;',
     replace: 'export const ACCEPTED_CODES = 1;',
     tests: [LEADS],
@@ -548,18 +548,18 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a mistake in words is reported by file and line before a visitor meets it',
     fault: 'let the default stand',
-    file: 'server/campaign/missing-and-wrong-words.ts',
-    find: '  if (result.success && complaints.length === 0) return',
+    file: 'server/campaign/words-file.ts',
+    find: '  if (result.success && mistakes.length === 0) return',
     replace:
-      "  if (complaints.length === 0 && (result.success || !result.error.issues.some(({ code }) => code !== 'unrecognized_keys')))\n    return { type: 'words', words: content as Words };\n  if (result.success) return",
-    tests: ['server/campaign/campaign-slips.test.ts'],
+      "  if (mistakes.length === 0 && (result.success || !result.error.issues.some(({ code }) => code !== 'unrecognized_keys')))\n    return { type: 'words', words: words as Words };\n  if (result.success) return",
+    tests: ['server/campaign/campaign-mistakes.test.ts'],
   },
   {
     promise: 'a mistake in settings is reported before a visitor meets it',
     fault: 'let the default stand',
-    file: 'server/settings/setting-rules.ts',
-    find: '      (value) => value >= min && value <= max,\n',
-    replace: '      (value) => Number.isNaN(value) || (value >= min && value <= max),\n',
+    file: 'server/settings/setting-values.ts',
+    find: '    return value >= min && value <= max ? value : null;\n',
+    replace: '    return value < min || value > max ? null : value;\n',
     tests: ['server/settings/settings.test.ts'],
   },
   {

@@ -2,7 +2,7 @@
 
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, readInstance } from '#server/run/service.ts';
-import { portComplaints } from '#server/run/why-the-start-failed.ts';
+import { portMistakes } from '#server/run/why-the-start-failed.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 
@@ -21,18 +21,18 @@ function instanceOf(folder: string, env: Readonly<Record<string, string>>): Retu
 export async function tryStart(
   folder: string,
   env: Readonly<Record<string, string>> = {},
-): Promise<{ complaints: readonly string[]; warnings: readonly string[] }> {
+): Promise<{ mistakes: readonly string[]; warnings: readonly string[] }> {
   const instance = instanceOf(folder, env);
-  if (instance.type === 'complaints') return { complaints: instance.complaints, warnings: [] };
-  const ports = await portComplaints(instance.config);
-  if (ports.length > 0) return { complaints: ports, warnings: [] };
+  if (instance.type === 'mistakes') return { mistakes: instance.mistakes, warnings: [] };
+  const ports = await portMistakes(instance.config);
+  if (ports.length > 0) return { mistakes: ports, warnings: [] };
   const opening = await openService(instance, {
     logger: createLogger('silent', { write: () => {} }),
     say: () => {},
     mayBeNewer: true,
   });
-  if (opening.type === 'complaints') return { complaints: opening.complaints, warnings: [] };
+  if (opening.type === 'mistakes') return { mistakes: opening.mistakes, warnings: [] };
   const { warnings, close } = opening.service;
   await close();
-  return { complaints: [], warnings };
+  return { mistakes: [], warnings };
 }

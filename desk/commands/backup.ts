@@ -8,7 +8,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
-import { withParameters } from '#server/platform/postgres-url.ts';
+import { withParameters } from '#server/platform/database-url.ts';
 import { copyDatabase, isWriteFailure } from '#server/db/whole/backup.ts';
 import { noteBackup } from '#desk/doctor/backup.ts';
 import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/whole/restore.ts';

@@ -39,17 +39,17 @@ export type Desk = {
 
 /**
  * Settings and words of this instance.
- * @throws {CommandFailure} with every complaint about them
+ * @throws {CommandFailure} with every mistake about them
  */
 export function readDeskInstance(): Instance {
   const instance = readInstance();
-  if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
+  if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
   return instance;
 }
 
 /**
  * Opens the service beside a server that may be running: with its settings, words and database.
- * @throws {CommandFailure} with every complaint about them
+ * @throws {CommandFailure} with every mistake about them
  */
 export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
@@ -63,7 +63,7 @@ export async function openDeskService(
     );
   }
   const opening = await openService(instance, replacements);
-  if (opening.type === 'complaints') throw new CommandFailure(opening.complaints.join('\n'));
+  if (opening.type === 'mistakes') throw new CommandFailure(opening.mistakes.join('\n'));
   return opening.service;
 }
 

@@ -93,8 +93,8 @@ describe('a database that cannot be used any more ends a command with a sentence
       });
       await database.close();
       assert.deepEqual(opening, {
-        type: 'complaints',
-        complaints: [
+        type: 'mistakes',
+        mistakes: [
           `The database ${file} cannot be made or written (attempt to write a readonly database). Give this user the right to, or name another place in DATABASE_URL.`,
         ],
       });

@@ -11,13 +11,13 @@ const asksForData = (args: readonly string[]): boolean =>
 /**
  * @param settings of the instance
  * @param args as typed, without the name of the program
- * @returns the line; null where it would be in the way: before help, before JSON, and before complaints about the settings
+ * @returns the line; null where it would be in the way: before help, before JSON, and before mistakes about the settings
  */
 export function instanceLine(
   settings: ReturnType<typeof readSettings>,
   args: readonly string[],
 ): string | null {
   if (args.length === 0 || args.some((arg) => HELP.has(arg)) || asksForData(args)) return null;
-  if (settings.type === 'complaints') return null;
+  if (settings.type === 'mistakes') return null;
   return `${settings.config.publicUrl}, with settings and data in ${settings.folder}`;
 }

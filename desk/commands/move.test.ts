@@ -39,10 +39,10 @@ describe('a move', () => {
   it('goes to no address that DATABASE_URL could not be', () =>
     inFolder(async (folder) => {
       for (const [to, sentence] of [
-        ['mysql://db/leads', '--to must be an address such as postgres://user@host/name.'],
+        ['mysql://db/leads', '--to must be a URL such as file:./data/leads.db or postgres://user@host/name.'],
         [
           'postgres://guide:hunter2@db.example.com/leads',
-          '--to sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+          '--to sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network).',
         ],
       ] as const)
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });

@@ -20,7 +20,7 @@ import {
   type Moved,
 } from '#server/db/whole/move.ts';
 import { COMPANIONS, inspectDatabase } from '#server/db/whole/restore.ts';
-import { sayHost } from '#server/platform/postgres-url.ts';
+import { sayHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
@@ -47,7 +47,7 @@ Examples:
     .action(async ({ to, json = false }) => {
       const { database: from } = readDeskInstance().config;
       const read = readOtherDatabase('--to', to);
-      if (read.type === 'complaints') throw new CommandFailure(read.complaints.join('\n'), 2);
+      if (read.type === 'mistakes') throw new CommandFailure(read.mistakes.join('\n'), 2);
       const { database: target } = read;
       if (from.engine === target.engine)
         throw new CommandFailure(

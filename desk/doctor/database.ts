@@ -9,7 +9,7 @@ import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Look } from '#server/db/whole/look-at-database.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
-import { sayHost } from '#server/platform/postgres-url.ts';
+import { sayHost } from '#server/platform/database-url.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');

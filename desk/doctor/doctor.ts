@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { isIP } from 'node:net';
 
-import { campaignComplaints, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
+import { campaignMistakes, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -52,7 +52,7 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
   const first = [...judgeSettings(settings), ...judgeWords(words, campaignFolder)];
-  if (settings.type === 'complaints')
+  if (settings.type === 'mistakes')
     return [
       ...first,
       about('all the rest').note(
@@ -123,7 +123,7 @@ async function lookAround(
 
 function judgeSettings(settings: Patient['settings']): Finding[] {
   const { ok, warning, problem } = about('settings');
-  if (settings.type === 'complaints') return settings.complaints.map((complaint) => problem(complaint));
+  if (settings.type === 'mistakes') return settings.mistakes.map((mistake) => problem(mistake));
   const { config, warnings } = settings;
   const findings = warnings.map((sentence) => warning(sentence));
   if (!config.secure && !isLoopback(new URL(config.publicUrl).hostname))
@@ -135,17 +135,17 @@ function judgeSettings(settings: Patient['settings']): Finding[] {
 
 function readWords(folder: string): CampaignResult {
   try {
-    const complaints = campaignComplaints(folder);
-    return complaints.length > 0 ? { type: 'complaints', complaints } : readCampaign(folder);
+    const mistakes = campaignMistakes(folder);
+    return mistakes.length > 0 ? { type: 'mistakes', mistakes } : readCampaign(folder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { type: 'complaints', complaints: [`The words cannot be read: ${reason}`] };
+    return { type: 'mistakes', mistakes: [`The words cannot be read: ${reason}`] };
   }
 }
 
 function judgeWords(words: CampaignResult, folder: string): Finding[] {
   const { ok, note, warning, problem } = about('words');
-  if (words.type === 'complaints') return words.complaints.map((complaint) => problem(complaint));
+  if (words.type === 'mistakes') return words.mistakes.map((mistake) => problem(mistake));
   const nowhere = words.campaign.site.footerLinks
     .filter(({ href }) => href === '#')
     .map(({ label }) => label);

@@ -17,7 +17,7 @@ import { createLink } from '#desk/http/door/link.ts';
 import { createMemorySessions } from '#desk/http/door/sessions.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
-import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import { becomeLead } from '#testing/become-lead.ts';

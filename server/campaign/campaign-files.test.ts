@@ -9,7 +9,7 @@ import sharp from 'sharp';
 import { parse } from 'yaml';
 
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
-import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { SAMPLE, sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
@@ -25,7 +25,7 @@ describe('files of words', () => {
         const place = path.join(folder, file);
         writeFileSync(place, `\uFEFF${readFileSync(place, 'utf8').replaceAll('\n', '\r\n')}`);
       }
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignMistakes(folder), []);
     }));
 
   it('and pictures go by their names to the letter', () =>
@@ -38,7 +38,7 @@ describe('files of words', () => {
       ] as const)
         renameSync(path.join(folder, from), path.join(folder, to));
       assert.deepEqual(
-        called(folder, campaignComplaints(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
+        called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
           'campaign/emails/code.yaml: is missing; there is code.yml: give it this name, to the letter.',
           'campaign/consent.yaml: is missing; there is Consent.yaml: give it this name, to the letter.',
@@ -54,7 +54,7 @@ describe('files of words', () => {
       writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
       writeFileSync(path.join(folder, 'media/guide-400.webp'), '');
       assert.deepEqual(
-        campaignComplaints(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
+        campaignMistakes(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
         [
           'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
           'video: media/film.vtt is something else than its name says; save it as WebVTT.',
@@ -87,7 +87,7 @@ describe('pictures', () => {
       for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
         assert.match(makePicture(folder, place, picture).stdout, new RegExp(`\\nWritten to ${folder}\\n$`));
       rmSync(picture);
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignMistakes(folder), []);
       assert.deepEqual(campaignWarnings(folder), []);
       assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
     }));
@@ -156,15 +156,15 @@ describe('a warning', () => {
         path.join(folder, 'article/article.md'),
         '# Title\n\n## One\n\n#### Two\n\nSee https://example.com/there\n',
       );
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignMistakes(folder), []);
       assert.deepEqual(
         called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
           'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
           'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
           'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
-          'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off what is longer.',
-          'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off what is longer.',
+          'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off longer ones.',
+          'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off longer ones.',
           'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',
           'campaign/media/old.png: nothing reads this file.',
           'campaign/media/hero-1280.webp: has 556 kB; visitors wait for each of them, so save it with less than 300 kB.',

@@ -1,104 +1,50 @@
-// What can be used as it is and is hardly what the operator wanted: files that nothing reads, pictures that weigh too much,
-// words that will not fit. Shown wherever the words are checked; a warning stops nothing.
+// Words and files that can be used but are hardly what the operator wanted: files that nothing reads, pictures that are too heavy, words
+// that will not fit. Shown wherever the words are checked; a warning stops nothing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { namesIn, nameOf, readText, weightWarning } from '#server/campaign/pictures-and-films.ts';
-import {
-  both,
-  landingOf,
-  MEDIA,
-  mediaOfPages,
-  readArticle,
-  readCampaign,
-  readWords,
-  type Campaign,
-} from '#server/campaign/campaign.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
-import { hasEntry, lineOfEntry } from '#server/campaign/missing-and-wrong-words.ts';
+import { readArticle } from '#server/campaign/article.ts';
+import { namesIn, nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
+import { both, MEDIA, mediaOfPages, weightWarning } from '#server/campaign/media-files.ts';
 import { inVariant, OWN_PAGE, VARIANT_FILES, variantsIn } from '#server/campaign/variants.ts';
+import { landingOf } from '#server/campaign/words-and-files.ts';
+import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
+import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
+import { nearestName } from '#server/platform/nearest-name.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-const READ_ALWAYS = [
-  'site.yaml',
-  'landing.yaml',
-  'interface.yaml',
-  'consent.yaml',
-  'form.yaml',
-  'errors.yaml',
-  'free-mail-domains.txt',
-  'emails/code.yaml',
-  'emails/guide.yaml',
-  'emails/breaker.yaml',
-  'emails/new-lead.yaml',
-  'article/article.md',
-  'media/og.png',
-  ...[
-    'favicon.svg',
-    'favicon.ico',
-    'apple-touch-icon.png',
-    'icon-192.png',
-    'icon-512.png',
-    'icon-maskable-512.png',
-  ].map((name) => `icons/${name}`),
-];
+/** The words of a page, of the campaign's own or of a variant. */
+type PageWords = { readonly landing: Landing; readonly interface: Interface };
 
 /**
  * Looks at words and files that can be used.
  * @param folder the campaign folder
- * @returns one sentence for each thing that should be looked at; none while there are complaints about the words
+ * @returns a line for each warning; none if there are mistakes in the words
  */
 export function campaignWarnings(folder: string): string[] {
   const words = readCampaign(folder);
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
-  if (words.type === 'complaints' || landing.type === 'complaints') return [];
-  const { site, guideEmail } = words.campaign;
-  const ofVariants = variantsIn(folder).flatMap((name) => {
+  if (words.type === 'mistakes' || landing.type === 'mistakes') return [];
+  const { campaign } = words;
+  const page = { landing: landing.words, interface: campaign.interface };
+  const variants = variantsIn(folder).flatMap((name) => {
     const own = readWords(folder, 'landing.yaml', landingOf(folder), name);
     const ownInterface = readWords(folder, 'interface.yaml', Interface, name);
     return own.type === 'words' && ownInterface.type === 'words'
-      ? [{ name, landing: own.words, interface: ownInterface.words }]
+      ? [{ name, page: { landing: own.words, interface: ownInterface.words } }]
       : [];
   });
-  const article = readText(folder, 'article/article.md');
-  const inArticle = article?.type === 'text' ? article.text : '';
-  const read = new Set([
-    ...READ_ALWAYS,
-    ...mediaOf(site, landing.words).map((name) => `media/${name}`),
-    ...ofVariants.flatMap(({ name, landing: own }) => [
-      ...VARIANT_FILES.map((file) => inVariant(name, file)),
-      ...mediaOf(site, own).map((file) => `media/${file}`),
-    ]),
-    ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
-    ...[guideEmail.attachment, site.download?.file]
-      .filter((name) => name !== undefined)
-      .map((name) => `article/${name}`),
-  ]);
-  const files = filesIn(folder);
+  const pages = [page, ...variants.map((variant) => variant.page)];
   return [
-    ...readArticle(folder).slips.map(({ sentence }) => sentence),
-    ...tooLong(folder, { ...words.campaign, landing: landing.words }),
-    ...ofVariants.flatMap(({ name, ...own }) => tooLong(folder, { ...words.campaign, ...own }, name)),
-    ...otherConsents(folder, words.campaign),
-    ...ofVariants.flatMap(({ name, ...own }) =>
-      isSamePage(name, own, { ...words.campaign, landing: landing.words })
-        ? [
-            `${nameOf(folder, `variants/${name}`)}: has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or take the folder away.`,
-          ]
-        : [],
-    ),
-    ...files
-      .filter((file) => !read.has(file))
-      .map((file) => `${nameOf(folder, file)}: nothing reads this file${meantBy(file, [...read])}.`),
-    ...files
-      .filter((file) => read.has(file) && file.startsWith('media/'))
-      .flatMap((file) => {
-        const warning = weightWarning(path.join(folder, file));
-        return warning === null ? [] : [`${nameOf(folder, file)}: ${warning}.`];
-      }),
-  ];
+    ...readArticle(folder).warnings,
+    ...tooLong(campaign, page, null),
+    ...variants.flatMap((variant) => tooLong(campaign, variant.page, variant.name)),
+    ...variantWarnings(campaign, page, variants),
+    ...fileWarnings(folder, filesReadBy(campaign, pages)),
+  ].map(sayMistake);
 }
 
 /**
@@ -108,34 +54,73 @@ export function campaignWarnings(folder: string): string[] {
  */
 export function unlistedPage(folder: string): string[] {
   const words = readCampaign(folder);
-  if (words.type === 'complaints' || !words.campaign.site.noindex) return [];
-  const read = readText(folder, 'site.yaml');
-  const line = read?.type === 'text' ? lineOfEntry(read.text, ['noindex']) : 1;
+  if (words.type === 'mistakes' || !words.campaign.site.noindex) return [];
   return [
-    `${nameOf(folder, 'site.yaml')}:${line}: noindex: search engines are asked not to list the page. Take the line out when it is to be found.`,
+    sayMistake({
+      file: nameOf(folder, 'site.yaml'),
+      line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
+      message:
+        'noindex: search engines are asked not to list the page. Take the line out when it is to be found.',
+    }),
   ];
 }
 
-/** Whether a variant is the campaign's own page under another name. */
-const isSamePage = (
-  name: string,
-  own: { readonly landing: Landing; readonly interface: Interface },
-  page: Campaign & { readonly landing: Landing },
-): boolean =>
-  isDeepStrictEqual([own.landing, own.interface], [page.landing, page.interface]) &&
-  page.variants.every((variant) => variant.name !== name || variant.consent.version === page.consent.version);
+function variantWarnings(
+  { folder, consent, variants: withConsents }: Campaign,
+  page: PageWords,
+  variants: readonly { readonly name: string; readonly page: PageWords }[],
+): Mistake[] {
+  // Nothing is wrong with it, but it must not happen unseen.
+  const otherConsents = withConsents.filter((variant) => variant.consent.version !== consent.version);
+  const same = variants.filter(
+    (variant) =>
+      isDeepStrictEqual(variant.page, page) && otherConsents.every(({ name }) => name !== variant.name),
+  );
+  return [
+    ...otherConsents.map(({ name, consent: { version } }) => ({
+      file: nameOf(folder, inVariant(name, 'consent.yaml')),
+      message:
+        `visitors of variant ${name} agree to other words than those of ${OWN_PAGE}. ` +
+        `Each lead keeps the wording it saw, here version ${version}; a difference between the variants may come from these words.`,
+    })),
+    ...same.map(({ name }) => ({
+      file: nameOf(folder, `variants/${name}`),
+      message:
+        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or take the folder away.',
+    })),
+  ];
+}
 
-/** Variants whose visitors agree to other words: nothing is wrong with it, but it must not happen unseen. */
-const otherConsents = (folder: string, { consent, variants }: Campaign): string[] =>
-  variants
-    .filter((variant) => variant.consent.version !== consent.version)
-    .map(
-      ({ name, consent: own }) =>
-        `${nameOf(folder, inVariant(name, 'consent.yaml'))}: visitors of variant ${name} agree to other words than those of ${OWN_PAGE}. ` +
-        `Each lead keeps the wording it saw, here version ${own.version}; a difference between the variants may come from these words.`,
-    );
+const READ_ALWAYS = [
+  'site.yaml',
+  'landing.yaml',
+  'interface.yaml',
+  'consent.yaml',
+  'form.yaml',
+  'errors.yaml',
+  'free-mail-domains.txt',
+  ...['code', 'guide', 'breaker', 'new-lead'].map((name) => `emails/${name}.yaml`),
+  'article/article.md',
+  'media/og.png',
+  ...['favicon.svg', 'favicon.ico', 'apple-touch-icon.png'].map((name) => `icons/${name}`),
+  ...['icon-192.png', 'icon-512.png', 'icon-maskable-512.png'].map((name) => `icons/${name}`),
+];
 
-/** The files of media/ that the words speak of. */
+function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly PageWords[]): string[] {
+  const article = readText(folder, 'article/article.md');
+  const inArticle = article?.type === 'text' ? article.text : '';
+  return [
+    ...READ_ALWAYS,
+    ...variantsIn(folder).flatMap((name) => VARIANT_FILES.map((file) => inVariant(name, file))),
+    ...pages.flatMap(({ landing }) => mediaOf(site, landing)).map((name) => `media/${name}`),
+    ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
+    ...[guideEmail.attachment, site.download?.file].flatMap((name) =>
+      name === undefined ? [] : [`article/${name}`],
+    ),
+  ];
+}
+
+/** The files of media/ that the words name. */
 function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, logos }: Landing): string[] {
   return [
     ...(logo === undefined ? [] : [logo]),
@@ -149,7 +134,30 @@ function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, l
   ];
 }
 
-/** What the operator put into the folder; not what a system leaves there, and no notes. */
+function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
+  const files = filesIn(folder);
+  const warning = (file: string, message: string) => ({ file: nameOf(folder, file), message: `${message}.` });
+  return [
+    ...files
+      .filter((file) => !read.includes(file))
+      .map((file) => {
+        const sameLetters = read.find((name) => name.toLowerCase() === file.toLowerCase());
+        const meant = sameLetters ?? nearestName(file, read, 1);
+        return warning(
+          file,
+          `nothing reads this file${meant === null ? '' : `; it would be called ${meant}`}`,
+        );
+      }),
+    ...files
+      .filter((file) => read.includes(file) && file.startsWith('media/'))
+      .flatMap((file) => {
+        const message = weightWarning(path.join(folder, file));
+        return message === null ? [] : [warning(file, message)];
+      }),
+  ];
+}
+
+/** Files that the operator put into the folder; without those that a system leaves there, and without notes. */
 function filesIn(folder: string, within = ''): string[] {
   return namesIn(path.join(folder, within))
     .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
@@ -157,11 +165,6 @@ function filesIn(folder: string, within = ''): string[] {
       const file = path.posix.join(within, name);
       return statSync(path.join(folder, file)).isDirectory() ? filesIn(folder, file) : [file];
     });
-}
-
-function meantBy(file: string, read: readonly string[]): string {
-  const { name, slips } = nearestName(file, read);
-  return slips <= 1 || name.toLowerCase() === file.toLowerCase() ? `; it would be called ${name}` : '';
 }
 
 /** Characters. Those of the page were measured on a telephone of 375 by 667 pixels, and are a little less than just fits. */
@@ -185,19 +188,19 @@ type Rule = readonly [
 ];
 
 function tooLong(
-  folder: string,
-  { site, landing, codeEmail, guideEmail, interface: words }: Campaign & { readonly landing: Landing },
-  variant: string | null = null,
-): string[] {
+  { folder, site, codeEmail, guideEmail }: Campaign,
+  { landing, interface: words }: PageWords,
+  variant: string | null,
+): Mistake[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
   const twoLines = 'on a telephone it takes two lines';
-  const cut = 'mail programs cut off what is longer';
+  const cut = 'mail programs cut off longer ones';
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
   const rules: Rule[] = [
     ['site.yaml', ['title'], site.title, header, 'on a telephone the header takes two lines'],
-    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off what is longer'],
-    ['site.yaml', ['description'], site.description, description, 'search engines cut off what is longer'],
+    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer ones'],
+    ['site.yaml', ['description'], site.description, description, 'search engines cut off longer ones'],
     ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
     [
       'landing.yaml',
@@ -216,14 +219,10 @@ function tooLong(
   ];
   return rules.flatMap(([file, entry, text = '', most, why]) => {
     const length = Array.from(text).length;
-    if (length <= most) return [];
     const place = variant === null ? file : inVariant(variant, file);
-    const read = readText(folder, place);
-    // What a variant does not have is not its own.
-    if (variant !== null && !(read?.type === 'text' && hasEntry(read.text, entry))) return [];
-    const line = read?.type === 'text' ? lineOfEntry(read.text, entry) : 1;
-    return [
-      `${nameOf(folder, place)}:${line}: ${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`,
-    ];
+    // A variant has the other words from the page itself.
+    const line = length <= most ? null : lineOfEntry(folder, place, entry);
+    const message = `${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`;
+    return line === null ? [] : [{ file: nameOf(folder, place), line, message }];
   });
 }

@@ -7,13 +7,8 @@ import { describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { renderArticle } from '#server/campaign/render-article.ts';
-import {
-  campaignComplaints,
-  consentVersion,
-  pageComplaints,
-  readCampaign,
-} from '#server/campaign/campaign.ts';
+import { renderArticle } from '#server/campaign/article.ts';
+import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
@@ -33,25 +28,25 @@ const withContent = (
 describe('a campaign folder', () => {
   it('that is not there is reported in one sentence', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
-      type: 'complaints',
-      complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
+      type: 'mistakes',
+      mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
 
   it('that comes with the project has every entry that the page asks for', () => {
     for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
       const result = readCampaign(path.join(PROJECT_FOLDER, folder));
-      assert.deepEqual(result.type === 'complaints' ? result.complaints : [], []);
+      assert.deepEqual(result.type === 'mistakes' ? result.mistakes : [], []);
     }
   });
 });
 
-describe('complaints', () => {
+describe('mistakes', () => {
   it('name the file as the operator finds it, in the project or elsewhere', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
-      assert(result.type === 'complaints');
-      return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
+      assert(result.type === 'mistakes');
+      return result.mistakes.find((mistake) => mistake.includes('site.yaml'))?.split(' ')[0];
     };
     assert.equal(noSite(path.join(TEST_CAMPAIGN, 'article')), 'testing/campaign/article/site.yaml:');
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
@@ -59,25 +54,25 @@ describe('complaints', () => {
 
   it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
-      assert(result.type === 'complaints');
+      assert(result.type === 'mistakes');
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
-      assert.deepEqual(result.complaints, [
+      assert.deepEqual(result.mistakes, [
         `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
       const again = readCampaign(folder);
-      assert(again.type === 'complaints');
-      assert.match(again.complaints.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
+      assert(again.type === 'mistakes');
+      assert.match(again.mistakes.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
 
-      assert.deepEqual(pageComplaints(folder), []);
+      assert.deepEqual(pageMistakes(folder), []);
       rmSync(path.join(folder, 'media/film.webm'));
       rmSync(path.join(folder, 'media/hero-640.avif'));
       const landing = readFileSync(path.join(folder, 'landing.yaml'), 'utf8').split('\n');
       const at = (start: string) =>
         `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
-      assert.deepEqual(pageComplaints(folder), [
+      assert.deepEqual(pageMistakes(folder), [
         `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
         `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
       ]);
@@ -86,7 +81,7 @@ describe('complaints', () => {
 
 describe('the sections of the landing page', () => {
   /** What is wrong with a copy whose landing page was changed. */
-  const complaintsAbout = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
+  const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
     const found: string[] = [];
     withContent(
       {
@@ -97,7 +92,7 @@ describe('the sections of the landing page', () => {
         },
         'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
       },
-      (folder) => found.push(...called(folder, campaignComplaints(folder))),
+      (folder) => found.push(...called(folder, campaignMistakes(folder))),
     );
     return found;
   };
@@ -106,7 +101,7 @@ describe('the sections of the landing page', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(
-        complaintsAbout((landing) => {
+        mistakesIn((landing) => {
           for (const name of [...left, ...(left.includes('benefits') ? ['inside'] : [])])
             delete landing[name];
         }),
@@ -117,27 +112,27 @@ describe('the sections of the landing page', () => {
 
   it('but not the hero and the closing card, nor what the open pages of the guide stand in', () => {
     assert.deepEqual(
-      complaintsAbout((landing) => {
+      mistakesIn((landing) => {
         delete landing['hero'];
         delete landing['closing'];
       }).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
       ['hero: is missing.', 'closing: is missing.'],
     );
     assert.match(
-      complaintsAbout((landing) => delete landing['benefits']).join(),
-      /^campaign\/landing\.yaml:\d+: inside: stands at the end of benefits, which are not there; write them, or take this out\.$/,
+      mistakesIn((landing) => delete landing['benefits']).join(),
+      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or take this out\.$/,
     );
   });
 
   it('lead from a link of the footer only where there is one', () => {
     const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
-    assert.deepEqual(complaintsAbout(withoutProof, '#benefits'), []);
+    assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
-      complaintsAbout(withoutProof, '#testimonials').join(),
+      mistakesIn(withoutProof, '#testimonials').join(),
       /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
     );
     assert.deepEqual(
-      complaintsAbout((landing) => {
+      mistakesIn((landing) => {
         landing['questions'] = { title: 'Questions', answers: [{ question: 'Is it free?', answer: 'Yes.' }] };
         landing['sections'] = [
           'video',
@@ -156,7 +151,7 @@ describe('the sections of the landing page', () => {
   it('take icons of the set by name, under every name that the set has for them', () => {
     for (const icon of ['rocket', 'mail-opened', '2fa'])
       assert.deepEqual(
-        complaintsAbout(({ benefits }) => {
+        mistakesIn(({ benefits }) => {
           (benefits as { cards: { icon: string }[] }).cards[0]!.icon = icon;
         }),
         [],
@@ -170,7 +165,7 @@ describe('the sections of the landing page', () => {
       ['Calender', 'calendar'],
     ])
       assert.match(
-        complaintsAbout(({ benefits }) => {
+        mistakesIn(({ benefits }) => {
           (benefits as { cards: { icon: string | undefined }[] }).cards[0]!.icon = icon;
         }).join(),
         new RegExp(`there is no icon ${icon}; did you mean ${meant}\\?`),
@@ -201,8 +196,8 @@ describe('the words of the operator', () => {
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (folder, result) => {
-        assert(result.type === 'complaints');
-        assert.match(result.complaints.join(), /article\.md:3: HTML is shown as text: <script>/);
+        assert(result.type === 'mistakes');
+        assert.match(result.mistakes.join(), /article\.md:3: HTML is shown as text: <script>/);
         const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
         assert.equal(article?.title, 'Title');
         assert.doesNotMatch(article.html, /<script|javascript:/);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { errorCode } from '#server/platform/error-code.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import { byNearness, nearestName } from '#server/platform/nearest-name.ts';
 import { DRAWN_ICONS } from '#shared/campaign-schema.ts';
 
 /** What is read here of Iconify's format: markup by name, and other names of the same icons. */
@@ -62,7 +62,7 @@ export function iconDrawing(name: string): string | undefined {
  * What is wrong with the name of an icon.
  * @returns a phrase that gives the nearest name; null when nothing is, or when the set is not installed
  */
-export function iconComplaint(name: string): string | null {
+export function iconMistake(name: string): string | null {
   if (isDrawnHere(name)) return null;
   if (drawings === undefined) drawings = readDrawings();
   if (drawings === null || drawings.has(name)) return null;
@@ -79,11 +79,17 @@ const shortest = (names: readonly string[]): string | undefined =>
 
 /** The name that was meant: a misspelt one, one with that word in it (chart-bar for chart), or a part of it (bulb for lightbulb). */
 function meantBy(written: string, names: readonly string[]): string {
-  const { name, slips } = nearestName(written, names);
-  if (slips === 1 || slips * 4 < written.length) return name;
+  const misspelt = nearestName(written, names, Math.max(1, Math.ceil(written.length / 4) - 1));
+  if (misspelt !== null) return misspelt;
   const longer = shortest(names.filter((one) => written.length > 2 && one.split('-').includes(written)));
   const shorter = names
     .filter((one) => one.length > 3 && written.includes(one))
     .toSorted((one, other) => other.length - one.length);
-  return longer ?? shorter[0] ?? shortest(names.filter((one) => one.includes(written))) ?? name;
+  return (
+    longer ??
+    shorter[0] ??
+    shortest(names.filter((one) => one.includes(written))) ??
+    byNearness(written, names)[0] ??
+    ''
+  );
 }

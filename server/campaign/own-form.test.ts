@@ -1,4 +1,4 @@
-// form.yaml: what it says, what it may leave out, and every slip in it.
+// form.yaml: what it says, what it may leave out, and every mistake in it.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,19 +6,19 @@ import { describe, it } from 'node:test';
 
 import { parse } from 'yaml';
 
-import { campaignComplaints, readCampaign } from '#server/campaign/campaign.ts';
+import { campaignMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The complaints about a form.yaml. @param language of the page */
-const complaintsAbout = (form: string, language = 'en'): readonly string[] =>
+/** The mistakes about a form.yaml. @param language of the page */
+const mistakesIn = (form: string, language = 'en'): readonly string[] =>
   withCampaignCopy((folder) => {
     const site = path.join(folder, 'site.yaml');
     writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, `language: ${language}`));
     writeFileSync(path.join(folder, 'form.yaml'), form);
-    return called(folder, campaignComplaints(folder));
+    return called(folder, campaignMistakes(folder));
   });
 
 const formIn = (folder: string) => {
@@ -53,7 +53,7 @@ describe('form.yaml', () => {
   it('takes every entry that the document describes', () => {
     const guide = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'customising.md'), 'utf8');
     const [, example = ''] = /```yaml\n(fields:\n[^`]*)```/.exec(guide) ?? [];
-    assert.deepEqual(complaintsAbout(example), []);
+    assert.deepEqual(mistakesIn(example), []);
     const shown = Form.parse(parse(example));
     assert.deepEqual(new Set(shown.fields?.map(({ kind }) => kind)), new Set(FIELD_KINDS));
     for (const kind of FIELD_KINDS)
@@ -86,23 +86,23 @@ describe('form.yaml', () => {
       assert.equal(formIn(folder).messages.choice, 'Bitte wählen Sie aus der Liste');
     });
     const french = 'fields:\n  - { id: phone, label: Téléphone, kind: telephone }\n';
-    assert.deepEqual(complaintsAbout(french, 'fr'), [
+    assert.deepEqual(mistakesIn(french, 'fr'), [
       'campaign/form.yaml:1: fields: need sentences in the language of the page (fr): write a group "messages:" with choose, required, tooLong, notPlain, telephone, number, url, choice, changed.',
     ]);
-    assert.deepEqual(complaintsAbout('# fields:\n', 'fr'), []);
+    assert.deepEqual(mistakesIn('# fields:\n', 'fr'), []);
   });
 
   it('may offer a choice of all countries, of which an answer has one', () => {
     const countries = Array.from({ length: 249 }, (_, at) => `A country of some length, number ${at}`);
     const form = (kind: string) =>
       `fields:\n  - { id: land, label: Land, kind: ${kind}, options: ${JSON.stringify(countries)} }\n`;
-    assert.deepEqual(complaintsAbout(form('choice')), []);
-    assert.match(complaintsAbout(form('choices')).join('\n'), /and a form takes 3000/);
+    assert.deepEqual(mistakesIn(form('choice')), []);
+    assert.match(mistakesIn(form('choices')).join('\n'), /and a form takes 3000/);
   });
 
   it('cannot ask for what an import takes for another column', () => {
     const ask = (id: string, label: string) =>
-      complaintsAbout(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
+      mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
       assert.deepEqual(ask(id, 'A'), [
         'campaign/form.yaml:2: fields.0.id: is the name of something else; choose another one.',
@@ -114,11 +114,11 @@ describe('form.yaml', () => {
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
 
-  for (const [name, form, ...complaints] of [
+  for (const [name, form, ...mistakes] of [
     [
       'an unknown kind',
       'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
-      ':4:11: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
+      ':4: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
     ],
     [
       'an entry that nothing reads',
@@ -149,12 +149,12 @@ describe('form.yaml', () => {
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
       ':2: fields.0.kind: needs options: a list of the answers to choose from.',
       ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
-      ':4: fields.2.options.0: must not contain ; as it stands between several answers.',
+      ':4:49: fields.2.options.0: must not contain ; because it separates several answers.',
     ],
     [
       'an option twice',
       'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
-      ':2: fields.0.options.1: stands there twice.',
+      ':2:52: fields.0.options.1: is in the list twice.',
     ],
     [
       'a program that no export is made for, and a token that browsers do not know',
@@ -169,12 +169,12 @@ describe('form.yaml', () => {
     [
       'more than a form takes',
       'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
-      ':3: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
+      ':3:5: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
     ],
   ] as const)
-    it(`is complained about by line: ${name}`, () => {
-      const found = complaintsAbout(form);
-      for (const complaint of complaints)
-        assert.ok(found.includes(`campaign/form.yaml${complaint}`), `${complaint}\n${found.join('\n')}`);
+    it(`is reported by line: ${name}`, () => {
+      const found = mistakesIn(form);
+      for (const mistake of mistakes)
+        assert.ok(found.includes(`campaign/form.yaml${mistake}`), `${mistake}\n${found.join('\n')}`);
     });
 });

@@ -1,18 +1,36 @@
-// The questions of a campaign's own (form.yaml), with the sentences about an answer in the language of the page. A campaign without
-// such a file asks what every form asks.
+// The campaign's own questions (form.yaml), with sentences about an answer in the language of the page. A campaign without such a file
+// asks what every form asks.
 import * as z from 'zod/mini';
 
-import { ENGLISH, MESSAGES } from '#server/campaign/own-form-words.ts';
-import type { ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
+import { readText } from '#server/campaign/campaign-folder.ts';
+import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
 import { Form, type FormMessages, type OwnForm } from '#shared/campaign-schema.ts';
+
+const FILE = 'form.yaml';
+
+/**
+ * Reads the questions; none if there is no form.yaml, or nothing but comments in it. The build and the server both call this.
+ * @param folder the campaign folder
+ * @param language of the page, such as `pt-BR`
+ */
+export function readForm(folder: string, language: string): ReadWords<OwnForm> {
+  const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;
+  const text = readText(folder, FILE);
+  if (text === null || (text.type === 'text' && isCommentsOnly(text.text)))
+    return { type: 'words', words: { fields: [], messages: defaults } };
+  const result = readWords(folder, FILE, formIn(language));
+  if (result.type === 'mistakes') return result;
+  const { fields = [], messages = {} } = result.words;
+  const own = Object.entries(messages).filter(([, sentence]) => sentence !== undefined);
+  return { type: 'words', words: { fields, messages: { ...defaults, ...Object.fromEntries(own) } } };
+}
+
+const isCommentsOnly = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
 /** The first subtag of a language: `pt` of `pt-BR`. */
 const mainLanguage = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? '';
 
-/**
- * The schema of form.yaml for a language: one that has no sentences of ours has to bring its own.
- * @param language of the page, such as `pt-BR`
- */
+/** The schema of form.yaml for a language: a language without default sentences needs its own. */
 const formIn = (language: string) =>
   Form.check(
     z.superRefine(({ fields = [], messages = {} }, context) => {
@@ -29,30 +47,28 @@ const formIn = (language: string) =>
     }),
   );
 
-const FILE = 'form.yaml';
-
-/** Whether the file is as the one that comes with the project: nothing but comments. @param text of form.yaml */
-export const saysNothing = (text: string): boolean =>
-  text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
-
-/**
- * Reads the questions.
- * @param options language: of the page; isThere: whether there is a form.yaml that says something; read: reads and checks it
- */
-export function readOwnForm({
-  language,
-  isThere,
-  read,
-}: {
-  language: string;
-  isThere: boolean;
-  read: <Words>(file: string, schema: z.ZodMiniType<Words>) => ParsedWords<Words>;
-}): ParsedWords<OwnForm> {
-  const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;
-  if (!isThere) return { type: 'words', words: { fields: [], messages: defaults } };
-  const result = read(FILE, formIn(language));
-  if (result.type === 'complaints') return result;
-  const { fields = [], messages = {} } = result.words;
-  const said = Object.entries(messages).filter(([, sentence]) => sentence !== undefined);
-  return { type: 'words', words: { fields, messages: { ...defaults, ...Object.fromEntries(said) } } };
-}
+const ENGLISH: FormMessages = {
+  choose: 'Please choose',
+  required: 'Please answer this question',
+  tooLong: 'Please use at most {maximum} characters',
+  notPlain: 'Please use plain text',
+  telephone: 'Please enter a valid telephone number, such as +44\u00A020\u00A07946\u00A00018',
+  number: 'Please enter a number in digits, such as 1500',
+  url: 'Please enter a valid web address, such as https://example.com',
+  choice: 'Please choose from the list',
+  changed: 'This form has changed since you opened it. Please reload this page and send it again.',
+};
+const GERMAN: FormMessages = {
+  choose: 'Bitte wählen',
+  required: 'Bitte beantworten Sie diese Frage',
+  tooLong: 'Bitte höchstens {maximum} Zeichen',
+  notPlain: 'Bitte nur einfachen Text',
+  telephone: 'Bitte geben Sie eine gültige Telefonnummer ein, zum Beispiel +49\u00A030\u00A0901820',
+  number: 'Bitte geben Sie eine Zahl in Ziffern ein, zum Beispiel 1500',
+  url: 'Bitte geben Sie eine gültige Webadresse ein, zum Beispiel https://example.com',
+  choice: 'Bitte wählen Sie aus der Liste',
+  changed:
+    'Dieses Formular hat sich geändert, seit Sie es geöffnet haben. Bitte laden Sie die Seite neu und senden Sie es noch einmal.',
+};
+/** By the first subtag of a language. */
+const MESSAGES: Readonly<Record<string, FormMessages>> = { en: ENGLISH, de: GERMAN };

@@ -1,9 +1,10 @@
-// What of the sample still stands on the page: its people and their figures are invented, and no visitor should read them. The names
-// and figures stand here, because an operator changes campaign/ itself; a test holds them to the words that the project comes with.
+// Finds words of the sample on the page: its people and their figures are invented, and no visitor should read them. They are listed
+// here, because an operator changes campaign/ itself; a test compares them with the words that the project comes with.
 import * as yaml from 'yaml';
 
-import { nameOf, readText } from '#server/campaign/pictures-and-films.ts';
-import { lineOfEntry } from '#server/campaign/missing-and-wrong-words.ts';
+import { nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { lineOfEntry } from '#server/campaign/words-file.ts';
+import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
 
 /** What is invented in campaign/ and in examples/german/. */
 export const SAMPLE = {
@@ -42,39 +43,52 @@ const has = (text: string, part: string): boolean =>
  * @param folder the campaign folder
  * @returns one sentence for each kind of thing that is still there
  */
-export function sampleOnPage(folder: string): string[] {
-  const found = (file: string, parts: readonly string[], entries: (entry: Text['entry']) => boolean) => {
-    const read = readText(folder, file);
-    if (read?.type !== 'text') return null;
-    const texts = textsIn(yaml.parse(read.text)).filter(({ entry }) => entries(entry));
-    const there = parts.flatMap((part) => {
-      const place = texts.find(({ text }) => has(text, part));
-      return place === undefined ? [] : [{ part, line: lineOfEntry(read.text, place.entry) }];
-    });
-    const [first] = there;
-    if (first === undefined) return null;
-    const list = there.map(({ part, line }) => (there.length === 1 ? part : `${part} (line ${line})`));
-    return { place: `${nameOf(folder, file)}:${first.line}`, list: list.join(', ') };
-  };
-  const all = () => true;
-  const people = found('landing.yaml', SAMPLE.people, all);
-  const figures = found('landing.yaml', SAMPLE.figures, all);
-  const publisher = found('site.yaml', SAMPLE.publishers, ([name]) => name === 'publisher');
-  return [
-    ...(people === null
-      ? []
-      : [
-          `${people.place}: the sample’s invented people are still on the page: ${people.list}. Put your own customers there, with their permission.`,
-        ]),
-    ...(figures === null
-      ? []
-      : [
-          `${figures.place}: the sample’s invented figures are still on the page: ${figures.list}. Put figures there that you can prove.`,
-        ]),
-    ...(publisher === null
-      ? []
-      : [
-          `${publisher.place}: publisher: is still the sample’s, ${publisher.list}. Write who publishes the page.`,
-        ]),
-  ];
+export const sampleOnPage = (folder: string): string[] =>
+  [
+    leftover(
+      folder,
+      'landing.yaml',
+      SAMPLE.people,
+      (list) =>
+        `the sample’s invented people are still on the page: ${list}. Put your own customers there, with their permission.`,
+    ),
+    leftover(
+      folder,
+      'landing.yaml',
+      SAMPLE.figures,
+      (list) =>
+        `the sample’s invented figures are still on the page: ${list}. Put figures there that you can prove.`,
+    ),
+    leftover(
+      folder,
+      'site.yaml',
+      SAMPLE.publishers,
+      (list) => `publisher: is still the sample’s, ${list}. Write who publishes the page.`,
+      'publisher',
+    ),
+  ]
+    .filter((mistake) => mistake !== null)
+    .map(sayMistake);
+
+/** @param within the only entry to look at */
+function leftover(
+  folder: string,
+  file: string,
+  parts: readonly string[],
+  message: (list: string) => string,
+  within?: string,
+): Mistake | null {
+  const read = readText(folder, file);
+  if (read?.type !== 'text') return null;
+  const texts = textsIn(yaml.parse(read.text)).filter(
+    ({ entry }) => within === undefined || entry[0] === within,
+  );
+  const found = parts.flatMap((part) => {
+    const place = texts.find(({ text }) => has(text, part));
+    return place === undefined ? [] : [{ part, line: lineOfEntry(folder, file, place.entry) ?? 1 }];
+  });
+  const [first] = found;
+  if (first === undefined) return null;
+  const list = found.map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
+  return { file: nameOf(folder, file), line: first.line, message: message(list.join(', ')) };
 }

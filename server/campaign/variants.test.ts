@@ -1,17 +1,13 @@
-// Variants of the page: what their words are laid over, and where a slip in them is reported.
+// Variants of the page: what their words are laid over, and where a mistake in them is reported.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import {
-  campaignComplaints,
-  landingOf,
-  readCampaign,
-  readConsent,
-  readWords,
-} from '#server/campaign/campaign.ts';
+import { campaignMistakes, readCampaign, readConsent } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { landingOf } from '#server/campaign/words-and-files.ts';
+import { readWords } from '#server/campaign/words-file.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
@@ -28,8 +24,8 @@ const withVariants = <Result>(files: Files, test: (folder: string) => Result): R
     return test(folder);
   });
 
-const complaintsAbout = (files: Files): string[] =>
-  withVariants(files, (folder) => called(folder, campaignComplaints(folder)));
+const mistakesIn = (files: Files): string[] =>
+  withVariants(files, (folder) => called(folder, campaignMistakes(folder)));
 
 const landing = (folder: string, variant: string | null) => {
   const result = readWords(folder, 'landing.yaml', landingOf(folder), variant);
@@ -49,7 +45,7 @@ benefits:
 sections: [testimonials, benefits]
 `;
     withVariants({ 'b/landing.yaml': file }, (folder) => {
-      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignMistakes(folder), []);
       const [own, b] = [landing(folder, null), landing(folder, 'b')];
       assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
       assert.deepEqual(b.benefits?.cards, [{ icon: 'target', title: 'One', description: 'The only one.' }]);
@@ -80,7 +76,7 @@ sections: [testimonials, benefits]
     );
   });
 
-  it('is reported by file, line and cure, where its slip is', () => {
+  it('is reported by file, line and cure, where the mistake is', () => {
     const file = `hero:
   headlin: Nearly
 benefits:
@@ -91,21 +87,21 @@ sections:
   - benefits
   - testimonial
 `;
-    assert.deepEqual(complaintsAbout({ 'b/landing.yaml': file }), [
+    assert.deepEqual(mistakesIn({ 'b/landing.yaml': file }), [
       'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry; did you mean headline?',
       'campaign/variants/b/landing.yaml:5: benefits.cards.0.description: is missing.',
       'campaign/variants/b/landing.yaml:9:5: sections.1: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
     ]);
-    assert.deepEqual(complaintsAbout({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
-      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text with a colon must stand in quotes; put the whole text in quotes.',
+    assert.deepEqual(mistakesIn({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
+      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text with a colon must be in quotes; put the whole text in quotes.',
     ]);
-    assert.deepEqual(complaintsAbout({ 'b/consent.yaml': 'text:\n' }), [
+    assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',
     ]);
     // A section that the campaign does not have is the variant's to write whole.
     assert.deepEqual(
-      complaintsAbout({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((complaint) =>
-        complaint.replace(/:\d.*/, ''),
+      mistakesIn({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
+        mistake.replace(/:\d.*/, ''),
       ),
       ['campaign/variants/b/landing.yaml'],
     );
@@ -116,9 +112,9 @@ sections:
       const site = path.join(folder, 'site.yaml');
       const text = readFileSync(site, 'utf8');
       writeFileSync(site, text.replace(/href: .*/, "href: '#benefits'"));
-      const [complaint = '', ...others] = called(folder, campaignComplaints(folder));
+      const [mistake = '', ...others] = called(folder, campaignMistakes(folder));
       assert.match(
-        complaint,
+        mistake,
         /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #testimonials, #closing\. \(Variant b\.\)$/,
       );
       assert.deepEqual(others, []);
@@ -129,7 +125,7 @@ sections:
     const cure =
       'a variant may have landing.yaml, interface.yaml, consent.yaml; all others are the same for every variant.';
     assert.deepEqual(
-      complaintsAbout({
+      mistakesIn({
         'a/landing.yaml': '# nothing',
         'b/lending.yaml': '# nothing',
         'b/site.yaml': 'title: Another',
@@ -148,15 +144,15 @@ sections:
     );
   });
 
-  it('repeats no slip of the words below it', () => {
+  it('repeats no mistake of the words below it', () => {
     withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
       const file = path.join(folder, 'landing.yaml');
       writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
-      const complaints = called(folder, campaignComplaints(folder));
-      assert.equal(new Set(complaints).size, complaints.length);
+      const mistakes = called(folder, campaignMistakes(folder));
+      assert.equal(new Set(mistakes).size, mistakes.length);
       assert.ok(
-        complaints.every((complaint) => complaint.startsWith('campaign/landing.yaml:')),
-        complaints.join('\n'),
+        mistakes.every((mistake) => mistake.startsWith('campaign/landing.yaml:')),
+        mistakes.join('\n'),
       );
     });
   });

@@ -1,9 +1,10 @@
 // The variants of the page: folders in variants/ of the campaign, each with the words that differ. The page of the campaign itself is
-// variant "a". What a variant may hold is said here; how its words are laid over the others, in missing-and-wrong-words.ts.
+// variant "a". What a variant may hold is said here; how its words are laid over the others, in words-file.ts.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
-import { nameOf, namesIn } from '#server/campaign/pictures-and-films.ts';
+import { nameOf, namesIn } from '#server/campaign/campaign-folder.ts';
+import type { Mistake } from '#server/platform/mistake.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
 
 /** The name of the campaign's own page, where it has variants. */
@@ -15,68 +16,83 @@ const MOST_VARIANTS = 4;
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** Editors and systems leave such files behind. */
+/** Files that editors and systems leave. */
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
 const isFolder = (place: string): boolean =>
   statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** The names of a campaign's variants beside its own page, in order; none where it has no variants/. */
+/** The names of a campaign's variants without its own page, in order; empty without variants/. */
 export const variantsIn = (folder: string): string[] =>
   namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && isFolder(path.join(folder, 'variants', name)),
   );
 
-/** Where a file of a variant stands within the campaign folder. */
+/** The path of a variant's file within the campaign folder. */
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
-/** @returns what is wrong with the folders and files of variants/, whatever stands in them: one sentence each */
-export function variantComplaints(folder: string): string[] {
+/** The mistakes in the folders and file names of variants/. */
+export function variantMistakes(folder: string): Mistake[] {
   const names = variantsIn(folder);
   const loose = namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && !names.includes(name),
   );
+  const place = (name: string) => nameOf(folder, `variants/${name}`);
   return [
-    ...loose.map(
-      (name) =>
-        `${nameOf(folder, `variants/${name}`)}: is in no variant; put it into a folder, such as variants/b/${name}.`,
-    ),
-    ...names.flatMap((name) => nameComplaints(folder, name)),
+    ...loose.map((name) => ({
+      file: place(name),
+      message: `is in no variant; put it into a folder, such as variants/b/${name}.`,
+    })),
+    ...names.flatMap((name) => {
+      if (name === OWN_PAGE)
+        return [
+          {
+            file: place(name),
+            message: `${OWN_PAGE} is the page of the campaign itself; call this folder b.`,
+          },
+        ];
+      return NAME.test(name)
+        ? []
+        : [
+            {
+              file: place(name),
+              message:
+                'a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
+            },
+          ];
+    }),
     ...(names.length > MOST_VARIANTS
       ? [
-          `${nameOf(folder, 'variants')}: holds ${names.length} variants, and ${MOST_VARIANTS} are the most; take some out.`,
+          {
+            file: nameOf(folder, 'variants'),
+            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; take some out.`,
+          },
         ]
       : []),
-    ...names.flatMap((name) => fileComplaints(folder, name)),
+    ...names.flatMap((name) => fileMistakes(folder, name)),
   ];
 }
 
-function nameComplaints(folder: string, name: string): string[] {
-  const place = nameOf(folder, `variants/${name}`);
-  if (name === OWN_PAGE)
-    return [`${place}: ${OWN_PAGE} is the page of the campaign itself; call this folder b.`];
-  return NAME.test(name)
-    ? []
-    : [
-        `${place}: a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.`,
-      ];
-}
-
-function fileComplaints(folder: string, variant: string): string[] {
+function fileMistakes(folder: string, variant: string): Mistake[] {
   const files = namesIn(path.join(folder, 'variants', variant)).filter((file) => !isHidden(file));
-  const place = (file: string) => nameOf(folder, inVariant(variant, file));
   if (files.length === 0)
     return [
-      `${nameOf(folder, `variants/${variant}`)}: is empty; put the words that differ into landing.yaml there, or take the folder away.`,
+      {
+        file: nameOf(folder, `variants/${variant}`),
+        message: 'is empty; put the words that differ into landing.yaml there, or take the folder away.',
+      },
     ];
   return files
     .filter((file) => !VARIANT_FILES.some((known) => known === file))
     .map((file) => {
-      const { name, slips } = nearestName(file, VARIANT_FILES);
+      const name = nearestName(file, VARIANT_FILES);
       const cure =
-        slips <= 2
+        name !== null
           ? `did you mean ${name}?`
           : `a variant may have ${VARIANT_FILES.join(', ')}; all others are the same for every variant.`;
-      return `${place(file)}: cannot differ in a variant; ${cure}`;
+      return {
+        file: nameOf(folder, inVariant(variant, file)),
+        message: `cannot differ in a variant; ${cure}`,
+      };
     });
 }

@@ -12,19 +12,14 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 /** Files all of whose prose is for the operator, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
-  'server/settings/addresses-in-settings.ts': 'settings',
-  'server/campaign/article-mistakes.ts': 'slips in campaign/',
-  'server/campaign/campaign.ts': 'slips in campaign/',
-  'server/campaign/icon-set.ts': 'slips in campaign/',
-  'server/campaign/pictures-and-films.ts': 'slips in campaign/',
-  'server/campaign/campaign-warnings.ts': 'slips in campaign/',
-  'server/campaign/sample-on-page.ts': 'what of the sample is still in campaign/',
-  'server/campaign/variants.ts': 'slips in campaign/',
   'server/settings/database-setting.ts': 'settings',
-  'server/settings/setting-rules.ts': 'settings',
+  'server/settings/env-file.ts': 'settings',
+  'server/settings/env-text.ts': 'settings',
+  'server/settings/login-in-url.ts': 'settings',
+  'server/settings/rules-across-settings.ts': 'settings',
+  'server/settings/setting-values.ts': 'settings',
   'server/settings/settings.ts': 'settings',
-  'server/settings/settings-together.ts': 'settings',
-  'server/settings/smtp-setting.ts': 'settings',
+  'server/settings/settings-table.ts': 'settings',
   'server/platform/machine-failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
   'server/http/write-faults.ts': 'for monitors and the desk',
@@ -37,17 +32,24 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
   'server/platform/private-files.ts': 'files that others can read',
-  'server/settings/misspelt-settings.ts': 'settings',
-  'server/settings/env-file.ts': 'settings',
   'server/run/why-the-start-failed.ts': 'why the server cannot start',
   'server/run/open-secrets.ts': 'why the server cannot start',
   'server/run/service.ts': 'why the server cannot start',
   'server/platform/public-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
-  'server/campaign/missing-and-wrong-words.ts': 'slips in campaign/',
-  'server/campaign/own-form.ts': 'slips in campaign/',
-  // For visitors, all the same: form.yaml replaces each of them, and another language must.
-  'server/campaign/own-form-words.ts': 'sentences to begin with, in English and German',
+  'server/campaign/article.ts': 'mistakes in campaign/',
+  'server/campaign/campaign.ts': 'mistakes in campaign/',
+  'server/campaign/campaign-folder.ts': 'mistakes in campaign/',
+  'server/campaign/campaign-warnings.ts': 'mistakes in campaign/',
+  'server/campaign/icon-set.ts': 'mistakes in campaign/',
+  'server/campaign/media-files.ts': 'mistakes in campaign/',
+  'server/campaign/variants.ts': 'mistakes in campaign/',
+  'server/campaign/words-and-files.ts': 'mistakes in campaign/',
+  'server/campaign/words-file.ts': 'mistakes in campaign/',
+  'server/campaign/yaml-mistakes.ts': 'mistakes in campaign/',
+  'server/campaign/sample-on-page.ts': 'words of the sample that are still in campaign/',
+  // For visitors, too: form.yaml replaces each sentence, and another language must.
+  'server/campaign/own-form.ts': 'mistakes in form.yaml, and its default sentences in English and German',
 };
 
 /** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */
@@ -55,7 +57,7 @@ const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|figures\/|attribution\/)/;
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =
-  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|mistakes)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -74,7 +76,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // A header.
   'server/http/send-resource.ts': ['bytes …-…/…'],
   // Attributes of a picture.
-  'server/campaign/render-article.ts': ['… width="…" height="…" loading="lazy"'],
+  'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],
   // The names of keys, and what one of them signs.
   // Names of rows that count.
   'server/limits/breaker.ts': ['breaker is open'],

@@ -19,7 +19,7 @@ import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/counter.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
-import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 import {

@@ -6,7 +6,7 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
-import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { FunnelCounter } from '#server/funnel/counter.ts';
 import { API } from '#shared/api.ts';

@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { CONNECTIONS } from '#server/settings/tries-and-rates.ts';
+import { CONNECTIONS } from '#server/settings/fixed-limits.ts';
 import { createMinuteLog } from '#server/platform/minute-log.ts';
 
 export type ConnectionLimits = {

@@ -2,7 +2,7 @@
 // end with the browser's session.
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { SESSION_LIFE_MS } from '#server/settings/tries-and-rates.ts';
+import { SESSION_LIFE_MS } from '#server/settings/fixed-limits.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Cookies = {

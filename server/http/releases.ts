@@ -55,7 +55,7 @@ const SOURCES = [
   'desk/{calls,web}/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/campaign/{campaign,icon-set,missing-and-wrong-words,own-form,own-form-words,pictures-and-films,variants}.ts',
+  'server/campaign/{campaign,campaign-folder,icon-set,media-files,own-form,variants,words-and-files,words-file,yaml-mistakes}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',

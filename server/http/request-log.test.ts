@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { LOG_LINES } from '#server/settings/tries-and-rates.ts';
+import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 import type { VisitorAddress } from '#server/http/visitor-address.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
-import { LOG_LINES } from '#server/settings/tries-and-rates.ts';
+import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { createMinuteLog } from '#server/platform/minute-log.ts';
 
 /** What became of the request that a line is about. */

@@ -10,7 +10,7 @@ import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
-import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
+import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
 
 export type MailJob = Job<'outbox'>;
 

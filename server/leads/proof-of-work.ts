@@ -8,7 +8,7 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { PROOF_OF_WORK } from '#server/settings/tries-and-rates.ts';
+import { PROOF_OF_WORK } from '#server/settings/fixed-limits.ts';
 
 const { iterations: ITERATIONS, tries: TRIES, lifeMs: VALID_MS } = PROOF_OF_WORK;
 const ALGORITHM = 'PBKDF2/SHA-256';

@@ -27,7 +27,7 @@ import { queueNewLeadMail } from '#server/mail/letters/new-lead-mail.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
+import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
@@ -84,7 +84,7 @@ type VerifyParts = {
  *
  * A challenge for which a code was mailed has its own attempts, which no stranger can use up; it accepts the two newest live codes mailed
  * for it. Everything else (no cookie, or a challenge that shares another one's code) shares a few attempts for the e-mail address
- * (settings/tries-and-rates.ts). The browser that has entered a code may enter it again: its response may have been lost.
+ * (settings/fixed-limits.ts). The browser that has entered a code may enter it again: its response may have been lost.
  */
 export async function verifyCode(
   parts: VerifyParts,

@@ -12,7 +12,7 @@ import { isLoopback } from '#server/platform/loopback.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { BREAKER, FREE_STRANGERS_OF_NETWORK, WEIGHTS } from '#server/settings/tries-and-rates.ts';
+import { BREAKER, FREE_STRANGERS_OF_NETWORK, WEIGHTS } from '#server/settings/fixed-limits.ts';
 
 const OPEN_KEY = 'breaker is open';
 

@@ -1,6 +1,7 @@
-// Limits on visitors' requests, beside the breaker (breaker.ts). The numbers are in tries-and-rates.ts, or are settings
-// (server/settings/settings.ts). The counts are in the database, so all processes share them.
+// Limits on visitors' requests, beside the breaker (breaker.ts). The numbers are in fixed-limits.ts, or are settings
+// (server/settings/settings-table.ts). The counts are in the database, so all processes share them.
 import { networkOf } from '#server/platform/network-of.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -16,12 +17,10 @@ import {
 } from '#server/db/tables/limit-windows.ts';
 import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
 import {
-  ASKS_FROM_NETWORK,
-  QUIET,
-  SENDS_TO_ADDRESS,
-  TRIES,
-  TRIES_FROM_NETWORK,
-} from '#server/settings/tries-and-rates.ts';
+  RESEND_TOLERANCE_SHARE,
+  SENDS_PER_DAY_FACTOR,
+  SHARED_ATTEMPTS_PER_DAY_FACTOR,
+} from '#server/settings/fixed-limits.ts';
 
 type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
@@ -82,8 +81,8 @@ export function createCountedLimits(
 ): CountedLimits {
   const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
   const codeTtlMs = config.codeTtlSeconds * 1000;
-  const leadsPerEmailPerDay = leadsPerEmailPerHour * SENDS_TO_ADDRESS.timesInADay;
-  const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
+  const leadsPerEmailPerDay = leadsPerEmailPerHour * SENDS_PER_DAY_FACTOR;
+  const attemptsPerDay = codeAttempts * SHARED_ATTEMPTS_PER_DAY_FACTOR;
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
@@ -100,7 +99,7 @@ export function createCountedLimits(
     });
     const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
       window(what, codeTtlMs),
-      window(`${what} a day`, TRIES.dayMs),
+      window(`${what} a day`, DAY_MS),
     ];
     return {
       tried: windows('tries without challenge'),
@@ -111,39 +110,32 @@ export function createCountedLimits(
 
   return {
     askFromNetwork: (db, clientAddress, now) =>
-      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, ASKS_FROM_NETWORK.windowMs, now),
+      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
 
     codesOfAddress: (db, email, now) =>
       codesOfAddress(
         db,
         [email, ...pseudonymsOf(secrets, email)],
-        { since: now - SENDS_TO_ADDRESS.dayMs, most: leadsPerEmailPerDay },
+        { since: now - DAY_MS, most: leadsPerEmailPerDay },
         now,
       ),
 
     sendToAddress: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
-      const { windowMs, dayMs } = SENDS_TO_ADDRESS;
       const sent = codes.filter((code) => !isAhead(code, now)).slice(0, leadsPerEmailPerDay);
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
       const lastOfHour = sent[leadsPerEmailPerHour - 1];
-      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + windowMs;
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + HOUR_MS;
       const dayEndsAt =
         sent.length < leadsPerEmailPerDay
           ? 0
-          : sent.reduce((first, { expires_at: end }) => Math.min(first, end), Infinity) + dayMs;
+          : sent.reduce((first, { expires_at: end }) => Math.min(first, end), Infinity) + DAY_MS;
       const endsAt = Math.max(hourEndsAt, dayEndsAt);
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
     verifyFromNetwork: (db, clientAddress, now) =>
-      countUpTo(
-        db,
-        `tries: ${networkOf(clientAddress)}`,
-        verifyPerIpPerHour,
-        TRIES_FROM_NETWORK.windowMs,
-        now,
-      ),
+      countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
 
     countSharedAttempt: async (tx, email, { atLiveCodes }, now) => {
       if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
@@ -154,17 +146,17 @@ export function createCountedLimits(
         now,
       );
       const mayCompare =
-        atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < triesPerDay;
+        atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < attemptsPerDay;
       // The same number of rows is written in either case, so that the time of the answer shows nothing.
       await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
-      const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(triesPerDay));
+      const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(attemptsPerDay));
       return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
     },
 
     isSharedBudgetTouched: async (db, email, now) => {
       if (codeAttempts === 0) return false;
       const [triedNow, triedInADay] = await readSlidingWindows(db, sharedAttempts(email).tried, now);
-      return triedNow.count > 0 || triedInADay.count >= triesPerDay;
+      return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;
     },
 
     forgiveSharedAttempt: (tx, email, mayCompare, now) => {
@@ -175,7 +167,7 @@ export function createCountedLimits(
     attemptsPerChallenge: codeAttempts,
     isExhausted: (challenge) =>
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_attempts >= codeAttempts,
-    resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
+    resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE_SHARE),
   };
 }
 

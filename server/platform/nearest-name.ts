@@ -1,31 +1,32 @@
 // Finds the name that a misspelt one was meant to be.
 
-/** Names in the order of their distance from a written one, the nearest first. */
-export const byNearness = (written: string, names: Iterable<string>): readonly string[] =>
-  Array.from(names, (name) => ({ name, slips: countSlips(written, name) }))
-    .toSorted((one, other) => one.slips - other.slips || (one.name < other.name ? -1 : 1))
-    .map(({ name }) => name);
-
 /**
- * The name that is nearest to the written one.
- * @param names at least one
- * @returns the name, and its distance in slips
+ * The name that was meant.
+ * @param mostEdits letters that may be wrong; fewer than half of the name in any case
+ * @returns null if no name is so near
  */
-export function nearestName(written: string, names: readonly string[]): { name: string; slips: number } {
-  return names
-    .map((name) => ({ name, slips: countSlips(written, name) }))
-    .reduce((best, candidate) => (candidate.slips < best.slips ? candidate : best));
+export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {
+  const [name] = byNearness(written, names);
+  if (name === undefined) return null;
+  const edits = countEdits(written, name);
+  return edits <= mostEdits && edits < written.length / 2 ? name : null;
 }
 
+/** Names in the order of their distance from a written one, the nearest first. */
+export const byNearness = (written: string, names: Iterable<string>): readonly string[] =>
+  Array.from(names, (name) => ({ name, edits: countEdits(written, name) }))
+    .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
+    .map(({ name }) => name);
+
 /** Number of letters that are wrong, missing, superfluous or swapped with their neighbour (optimal string alignment). */
-function countSlips(one: string, other: string): number {
+function countEdits(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row += 1) {
     const line = [row];
     for (let column = 1; column <= other.length; column += 1) {
-      const [above = 0, aslant = 0] = [rows[row - 1]?.[column], rows[row - 1]?.[column - 1]];
+      const [above = 0, diagonal = 0] = [rows[row - 1]?.[column], rows[row - 1]?.[column - 1]];
       const same = one[row - 1] === other[column - 1];
-      let least = Math.min(above + 1, (line[column - 1] ?? 0) + 1, aslant + (same ? 0 : 1));
+      let least = Math.min(above + 1, (line[column - 1] ?? 0) + 1, diagonal + (same ? 0 : 1));
       if (row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]) {
         least = Math.min(least, (rows[row - 2]?.[column - 2] ?? 0) + 1);
       }

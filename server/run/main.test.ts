@@ -118,7 +118,7 @@ describe('an instance', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /"level":40,[^}]+".+\/\.env:2: SOMETHING is no setting of this page; it is ignored\."/,
+        /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a setting of this page; it is ignored\."/,
       );
       assert.match(
         site.output(),
@@ -134,9 +134,9 @@ describe('an instance', () => {
       process.chdir(folder);
       try {
         const read = readInstance();
-        assert(read.type === 'complaints');
-        assert.match(read.complaints.join('\n'), /PORT must be/);
-        assert.doesNotMatch(read.complaints.join('\n'), /LOG_LEVEL/);
+        assert(read.type === 'mistakes');
+        assert.match(read.mistakes.join('\n'), /PORT must be/);
+        assert.doesNotMatch(read.mistakes.join('\n'), /LOG_LEVEL/);
       } finally {
         process.chdir(before);
       }
@@ -177,7 +177,7 @@ it('a release can be gone back to: it serves a database that a newer one has use
     const data = path.join(folder, 'data');
     const mail = path.join(data, 'mail');
     const env = { MAIL_FROM: 'Guide <guide@example.com>' };
-    assert.deepEqual((await tryStart(folder, env)).complaints, []);
+    assert.deepEqual((await tryStart(folder, env)).mistakes, []);
     const { db, close } = openDatabase({ engine: 'sqlite', file: path.join(data, 'leads.db') }, () => {});
     await sql`alter table leads add column favourite_colour text`.execute(db);
     await db

@@ -3,7 +3,7 @@
 import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { pageComplaints } from '#server/campaign/campaign.ts';
+import { pageMistakes } from '#server/campaign/campaign.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { buildApp } from '#server/run/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/run/desk-process.ts';
@@ -12,7 +12,7 @@ import { findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/observability/logger.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/run/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
+import { portMistakes, sayRefusal } from '#server/run/why-the-start-failed.ts';
 import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
 /** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
@@ -52,7 +52,7 @@ const opening = await openService(instance, {
   logLinesLost: linesLost,
   mayBeNewer: true,
 });
-const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
+const service = opening.type === 'service' ? opening.service : refuse(opening.mistakes);
 const { mail, metrics, funnel } = service;
 // No module is loaded once this process serves: by then "npm ci" may have replaced our packages.
 await loadWebhookSender(config);
@@ -88,11 +88,11 @@ async function check(): Promise<never> {
   const read = readInstance();
   // systemd listens on PORT and hands its socket to the start itself, not to this check.
   const given = process.argv.includes('--socket') ? {} : socket;
-  const complaints = [
-    ...(read.type === 'complaints' ? read.complaints : await portComplaints(read.config, { socket: given })),
-    ...pageComplaints(readCampaignFolder()),
+  const mistakes = [
+    ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: given })),
+    ...pageMistakes(readCampaignFolder()),
   ];
-  if (read.type === 'complaints' || complaints.length > 0) refuse(complaints);
+  if (read.type === 'mistakes' || mistakes.length > 0) refuse(mistakes);
   await loadWebhookSender(read.config);
   process.exit(0);
 }
@@ -101,17 +101,17 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
   const sitePath = read.type === 'instance' ? read.config.basePath : null;
   const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
-  const siteComplaints = site.type === 'complaint' ? [site.complaint] : [];
-  if (read.type === 'complaints') return refuse([...read.complaints, ...siteComplaints]);
-  if (site.type === 'complaint') return refuse(siteComplaints);
+  const siteMistakes = site.type === 'complaint' ? [site.complaint] : [];
+  if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
+  if (site.type === 'complaint') return refuse(siteMistakes);
   return { instance: read, release: site.release };
 }
 
 /** @param error why listening failed; then only that port is looked at */
 async function refuseTakenPorts(error?: unknown): Promise<void> {
   const port = error instanceof Error && 'port' in error ? error.port : undefined;
-  const complaints = await portComplaints(config, { only: port, socket });
-  if (complaints.length > 0) refuse(complaints);
+  const mistakes = await portMistakes(config, { only: port, socket });
+  if (mistakes.length > 0) refuse(mistakes);
 }
 
 async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
@@ -123,8 +123,8 @@ async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metr
 }
 
 /** Prints why the server cannot start, and ends the process. */
-function refuse(complaints: readonly string[]): never {
-  process.stderr.write(sayRefusal(complaints));
+function refuse(mistakes: readonly string[]): never {
+  process.stderr.write(sayRefusal(mistakes));
   process.exit(1);
 }
 

@@ -56,9 +56,9 @@ async function refusal(
 }
 
 /** The one sentence with which a start there would end. */
-async function complaint(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const { complaints } = await tryStart(folder, env);
-  const [sentence = '', ...others] = complaints;
+async function refusedStart(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { mistakes } = await tryStart(folder, env);
+  const [sentence = '', ...others] = mistakes;
   assert.deepEqual(others, []);
   return sentence;
 }
@@ -71,8 +71,8 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const { port } = other.address() as AddressInfo;
       const sentence = (name: string) =>
         `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`;
-      assert.equal(await complaint(folder, { PORT: String(port) }), sentence('PORT'));
-      assert.equal(await complaint(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
+      assert.equal(await refusedStart(folder, { PORT: String(port) }), sentence('PORT'));
+      assert.equal(await refusedStart(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
       other.close();
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
@@ -96,7 +96,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('HOST is no address of this machine', () =>
     inFolder(async (folder) =>
       assert.match(
-        await complaint(folder, { HOST: '192.0.2.1' }),
+        await refusedStart(folder, { HOST: '192.0.2.1' }),
         /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
       ),
     ));
@@ -105,7 +105,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
-        await complaint(folder, {}),
+        await refusedStart(folder, {}),
         /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
       );
     }));
@@ -119,14 +119,14 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
 
       rmSync(file);
       const made = await tryStart(folder, { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET });
-      assert.deepEqual(made.complaints, []);
+      assert.deepEqual(made.mistakes, []);
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.fill(0xa5, 100));
-      assert.equal(await complaint(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+      assert.equal(await refusedStart(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
-      assert.match(await complaint(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
+      assert.match(await refusedStart(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
@@ -134,13 +134,16 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
-      assert.deepEqual((await tryStart(folder, env)).complaints, []);
+      assert.deepEqual((await tryStart(folder, env)).mistakes, []);
       {
         using database = new DatabaseSync(file);
         database.exec(`update kysely_migration set name = '2026-11-20-first-tables'`);
       }
       const before = readFileSync(file);
-      assert.match(await complaint(folder, env), /^The database was used by another version of this page\./);
+      assert.match(
+        await refusedStart(folder, env),
+        /^The database was used by another version of this page\./,
+      );
       assert.deepEqual(readFileSync(file), before);
     }));
 
@@ -149,7 +152,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const pipe = path.join(folder, 'pipe');
       execFileSync('mkfifo', ['--mode=666', pipe]);
       assert.equal(
-        await complaint(folder, { DATABASE_URL: `file:${pipe}` }),
+        await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
         `${pipe} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`,
       );
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
@@ -157,7 +160,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
 
   it('the database was used by a newer version from which there is no way back', () =>
     inFolder(async (folder) => {
-      assert.deepEqual((await tryStart(folder)).complaints, []);
+      assert.deepEqual((await tryStart(folder)).mistakes, []);
       const { db, close } = openDatabase(
         { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
         () => {},
@@ -167,7 +170,10 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
         .execute();
       await close();
-      assert.match(await complaint(folder, {}), /^The database was used by another version of this page\./);
+      assert.match(
+        await refusedStart(folder, {}),
+        /^The database was used by another version of this page\./,
+      );
     }));
 
   it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
@@ -176,7 +182,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const refused = (change: (address: URL) => void) => {
         const address = new URL(url);
         change(address);
-        return complaint(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
+        return refusedStart(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
       };
       const where = url.host;
       assert.match(
@@ -221,7 +227,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const url = new URL(await createPostgresDatabase());
       url.searchParams.set('options', '-c default_transaction_read_only=on');
       assert.equal(
-        await complaint(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
+        await refusedStart(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
         `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
       );
     }),
@@ -230,7 +236,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
     inFolder(async (folder) => {
       const refused = () =>
-        complaint(folder, {
+        refusedStart(folder, {
           SMTP_URL: 'smtp://127.0.0.1:1',
           DKIM_DOMAIN: 'example.com',
           DKIM_SELECTOR: 'guide',
@@ -264,7 +270,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       mkdirSync(path.dirname(file));
       for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
         writeFileSync(file, content);
-        assert.match(await complaint(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.match(await refusedStart(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
         assert.equal(readFileSync(file, 'utf8'), content, 'and stays as it was');
       }
     }));
@@ -272,9 +278,9 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('the database was used with a secret that is not there', () =>
     inFolder(async (folder) => {
       const secretFile = path.join(folder, 'data', 'app-secret');
-      assert.deepEqual((await tryStart(folder)).complaints, []);
+      assert.deepEqual((await tryStart(folder)).mistakes, []);
       rmSync(secretFile);
-      const sentence = await complaint(folder, {});
+      const sentence = await refusedStart(folder, {});
       assert.ok(
         sentence.startsWith(`${secretFile} is missing, though this database was used with a secret before.`),
       );
@@ -284,7 +290,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(
-          await complaint(folder, {}),
+          await refusedStart(folder, {}),
           /\/data\/app-secret is none that this database was used with\. Put /,
         );
       rmSync(secretFile);
@@ -300,16 +306,16 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('a setting is misspelt, in the environment or in .env', () =>
     inFolder(async (folder) => {
       assert.equal(
-        await complaint(folder, { SMPT_URL: 'smtp://mail.example.com' }),
-        'SMPT_URL is no setting. Did you mean SMTP_URL?',
+        await refusedStart(folder, { SMPT_URL: 'smtp://mail.example.com' }),
+        'SMPT_URL is not a setting. Did you mean SMTP_URL?',
       );
       writeFileSync(path.join(folder, '.env'), 'DATBASE_URL=file:./other.db\nCOMPOSE_PROJECT_NAME=x\n');
       assert.equal(
-        await complaint(folder, {}),
-        `${folder}/.env:1: DATBASE_URL is no setting. Did you mean DATABASE_URL?`,
+        await refusedStart(folder, {}),
+        `${folder}/.env:1: DATBASE_URL is not a setting. Did you mean DATABASE_URL?`,
       );
       writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
-      assert.match(await complaint(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
+      assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
   it('a package is missing, or is not the version that is wanted', () =>

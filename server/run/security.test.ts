@@ -328,8 +328,8 @@ it('settings are read or complained about, whatever they are', () => {
     fc.property(fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })), (env) => {
       const result = readConfig(env);
       if (result.type === 'config') return;
-      assert.ok(result.complaints.length > 0);
-      for (const complaint of result.complaints) assert.match(complaint, /^[A-Z_, and]+ must .*\.$/s);
+      assert.ok(result.mistakes.length > 0);
+      for (const mistake of result.mistakes) assert.match(mistake, /^[A-Z_, and]+ must .*\.$/s);
     }),
   );
 });

@@ -36,10 +36,10 @@ async function open(instance: Instance, replacements = QUIET): Promise<Service> 
 
 async function complaintOf(instance: Instance): Promise<string> {
   const result = await openService(instance, QUIET);
-  assert(result.type === 'complaints', 'it was opened');
-  const [complaint = '', ...others] = result.complaints;
+  assert(result.type === 'mistakes', 'it was opened');
+  const [mistake = '', ...others] = result.mistakes;
   assert.deepEqual(others, []);
-  return complaint;
+  return mistake;
 }
 
 const databaseUrlFor = async (engine: Engine): Promise<string> =>

@@ -86,33 +86,33 @@ export type ServiceReplacements = {
   readonly onBreakerOpened?: LimitsParts['onBreakerOpened'];
 };
 
-type Refusal = { readonly type: 'complaints'; readonly complaints: readonly string[] };
+type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
 /**
  * Reads settings and words, and touches nothing.
- * @returns both, or one sentence for each complaint about either
+ * @returns both, or one sentence for each mistake about either
  */
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
   const settings = readSettings();
   const words = readCampaign(readCampaignFolder());
-  const complaints = [
-    ...(settings.type === 'complaints' ? settings.complaints : []),
-    ...(words.type === 'complaints' ? words.complaints : []),
+  const mistakes = [
+    ...(settings.type === 'mistakes' ? settings.mistakes : []),
+    ...(words.type === 'mistakes' ? words.mistakes : []),
   ];
-  if (settings.type !== 'settings' || words.type !== 'campaign') return { type: 'complaints', complaints };
+  if (settings.type !== 'settings' || words.type !== 'campaign') return { type: 'mistakes', mistakes };
   const { config, folder, warnings } = settings;
   const { campaign } = words;
   if (config.guideEmail === 'attachment' && campaign.guideFile === null) {
-    complaints.push(
+    mistakes.push(
       'GUIDE_EMAIL is attachment, and emails/guide.yaml names none: put the file into article/ of the campaign, and its name there as "attachment: guide.pdf".',
     );
-    return { type: 'complaints', complaints };
+    return { type: 'mistakes', mistakes };
   }
   if (config.newLeadEmail === 'weekly' && campaign.newLeadEmail.week === undefined) {
-    complaints.push(
+    mistakes.push(
       'NEW_LEAD_EMAIL is weekly, and emails/new-lead.yaml has no words for it: copy the part "week" from campaign/emails/new-lead.yaml of this release.',
     );
-    return { type: 'complaints', complaints };
+    return { type: 'mistakes', mistakes };
   }
   return { type: 'instance', config, folder, warnings, campaign };
 }
@@ -136,7 +136,7 @@ export async function openService(
     const sentence =
       error instanceof CannotOpen ? error.message : explainFailure(error, instance.config.database);
     if (sentence === null) throw error;
-    return { type: 'complaints', complaints: [sentence] };
+    return { type: 'mistakes', mistakes: [sentence] };
   }
 }
 
@@ -240,8 +240,8 @@ async function openParts(
 
 /** Refused before anything is opened: nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
-  const complaint = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
-  if (complaint !== null) throw new CannotOpen(complaint);
+  const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
+  if (mistake !== null) throw new CannotOpen(mistake);
 }
 
 async function openMigrated(

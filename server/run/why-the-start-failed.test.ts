@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
-import { BLOCKED_PORTS } from '#server/settings/addresses-in-settings.ts';
-import { explainDatabaseFailure, portComplaints } from '#server/run/why-the-start-failed.ts';
+import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
+import { explainDatabaseFailure, portMistakes } from '#server/run/why-the-start-failed.ts';
 import { freePort } from '#testing/free-port.ts';
 
 /** A server on a port that browsers, and fetch, refuse; the first that is free here. */
@@ -31,7 +31,7 @@ async function onBlockedPort(answer: RequestListener, act: (port: number) => Pro
 describe('metrics on a port that browsers refuse', () => {
   const look = async (port: number) => {
     const host = '127.0.0.1';
-    return portComplaints({ port: await freePort(), host, metrics: { port, host } });
+    return portMistakes({ port: await freePort(), host, metrics: { port, host } });
   };
 
   it('are known as those of the page that runs', () =>

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '#server/settings/settings.ts';
 import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/platform/machine-failures.ts';
-import { sayHost } from '#server/platform/postgres-url.ts';
+import { sayHost } from '#server/platform/database-url.ts';
 import { API } from '#shared/api.ts';
 
 type Failure = Error & {
@@ -197,7 +197,7 @@ type ListenAddress = { readonly port: number; readonly host: string };
  * @param options only: checks this port alone. socket: takes the place of PORT
  * @returns one sentence for each port that cannot
  */
-export async function portComplaints(
+export async function portMistakes(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
   { only, socket = null }: { readonly only?: unknown; readonly socket?: object | null } = {},
 ): Promise<string[]> {
@@ -205,13 +205,13 @@ export async function portComplaints(
     ...(socket === null ? [{ port, host, prefix: '' }] : []),
     ...(metrics ? [{ ...metrics, prefix: 'METRICS_' }] : []),
   ];
-  const complaints: string[] = [];
+  const mistakes: string[] = [];
   for (const place of places) {
     if (only !== undefined && place.port !== only) continue;
     const code = await whyNotListening(place);
-    if (code !== null) complaints.push(await explainListening(code, place));
+    if (code !== null) mistakes.push(await explainListening(code, place));
   }
-  return complaints;
+  return mistakes;
 }
 
 /** @returns the code of the error; null when listening succeeds */
@@ -269,5 +269,5 @@ export async function askHealth(
 }
 
 /** What to write on standard error when the server cannot start: one line for each sentence. */
-export const sayRefusal = (complaints: readonly string[]): string =>
-  `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`;
+export const sayRefusal = (mistakes: readonly string[]): string =>
+  `The server cannot start:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`;

@@ -1,165 +1,105 @@
-// DATABASE_URL, and options of the desk that take the same: which database it names, and what keeps this page from using it.
+// DATABASE_URL, and options of the desk that take the same: which database it names, and why it cannot be used.
 import path from 'node:path';
 
-import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import {
-  asksForReading,
-  namesSeveralHosts,
-  parametersOf,
-  withParameters,
-} from '#server/platform/postgres-url.ts';
+import { withParameters, type DatabaseAddress } from '#server/platform/database-url.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
-import { bareAtWarnings, loginSlip } from '#server/settings/addresses-in-settings.ts';
+import { bareAtWarnings, loginMistake } from '#server/settings/login-in-url.ts';
+import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
 
-const POSTGRES = /^postgres(ql)?:/;
+export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
-export const isPostgres = (address: string): boolean => POSTGRES.test(address);
+export const databaseUrl: ReadSetting<DatabaseAddress> = (text, env) => {
+  if (text.startsWith('file:'))
+    return { value: { engine: 'sqlite', file: text.replace(/^file:(\/\/(?=\/))?/, '') } };
+  const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [NO_DATABASE];
+  return mistakes.length > 0 ? { mistakes } : { value: { engine: 'postgres', url: text } };
+};
 
-/** The database that a value of DATABASE_URL names. */
-export const databaseAt = (address: string): DatabaseAddress =>
-  isPostgres(address)
-    ? { engine: 'postgres', url: address }
-    : { engine: 'sqlite', file: address.replace(/^file:(\/\/(?=\/))?/, '') };
+const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://user@host/name';
 
-/**
- * The same database with every file named in full.
- * @param folder where relative names start
- */
-export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {
-  if (database.engine === 'sqlite') {
-    return database.file === ':memory:'
-      ? database
-      : { ...database, file: path.resolve(folder, database.file) };
-  }
-  const files = ['sslrootcert', 'sslcert', 'sslkey'];
-  const resolved = withParameters(database.url, (parameters) => {
-    // As libpq calls the authorities that are trusted here anyway.
-    if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
-    for (const name of files)
-      if (parameters.has(name)) parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
-  });
-  return files.some((name) => parametersOf(database.url).has(name))
-    ? { ...database, url: resolved }
-    : database;
-}
-
-/**
- * What keeps this page from working with a PostgreSQL.
- * @param name DATABASE_URL, or the option that holds the address
- * @param env the environment, where pg looks for what the address leaves out
- * @returns one sentence for each; none for an address of something else
- */
-export function postgresComplaints(
-  name: string,
-  address: string,
-  env: Readonly<Record<string, string | undefined>>,
-): string[] {
-  if (!isPostgres(address)) return [];
-  if (namesSeveralHosts(address))
+function postgresMistakes(url: string, env: Environment): string[] {
+  const login = loginMistake(url);
+  if (login !== null) return [login];
+  // As libpq reads them: postgres://a,b/name or postgres:///name?host=a,b.
+  if (
+    /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(url) ||
+    (parametersOf(url).get('host') ?? '').includes(',')
+  )
     return [
-      `${name} names several hosts. Name one: managed PostgreSQL, Patroni and PgBouncer have one address that leads to the primary.`,
+      'names several hosts. Name one: managed PostgreSQL, Patroni and PgBouncer have one URL that leads to the primary',
     ];
-  const complaints: string[] = [];
-  if (URL.canParse(address) && sendsPassword(address, env) && !saysHowToConnect(address, env)) {
-    complaints.push(
-      `${name} sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).`,
-    );
-  }
-  const reading = asksForReading(address);
-  if (reading !== null) {
-    complaints.push(
-      `${name} asks for a host to read from (target_session_attrs=${reading}), and this page writes. Make it read-write.`,
-    );
-  }
-  return complaints;
-}
-
-/** What pg reads of an address, and what this page does. */
-const PARAMETERS: ReadonlySet<string> = new Set([
-  'host',
-  'port',
-  'user',
-  'password',
-  'database',
-  'options',
-  'application_name',
-  'fallback_application_name',
-  'client_encoding',
-  'encoding',
-  'statement_timeout',
-  'lock_timeout',
-  'idle_in_transaction_session_timeout',
-  'query_timeout',
-  'ssl',
-  'sslmode',
-  'sslcert',
-  'sslkey',
-  'sslrootcert',
-  'sslnegotiation',
-  'uselibpqcompat',
-  'target_session_attrs',
-  'prepare',
-]);
-
-/** Sentences about what the operator allows in an address of PostgreSQL and should know. */
-export function postgresWarnings(name: string, address: string): string[] {
-  if (!isPostgres(address)) return [];
-  const unknown = [...new Set(parametersOf(address).keys())].filter((key) => !PARAMETERS.has(key));
+  if (!URL.canParse(url)) return [NO_DATABASE];
+  const parameters = parametersOf(url);
+  const choosesTls = Boolean(env['PGSSLMODE']) || [...parameters.keys()].some((key) => key.startsWith('ssl'));
+  const attributes = parameters.get('target_session_attrs') ?? 'any';
   return [
-    ...bareAtWarnings(name, address),
-    ...(unknown.length > 0
+    ...(sendsPassword(url, env) && !choosesTls
       ? [
-          `${name} has ${unknown.join(' and ')}, which this page does not know and leaves out. Take it out; what PostgreSQL itself is to know goes into options, such as options=-c%20search_path%3Dleads.`,
+          'sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network)',
         ]
       : []),
-    ...(sendsPassword(address, {}) && parametersOf(address).get('sslmode') === 'disable'
-      ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
-      : []),
+    ...(['any', 'read-write', 'primary'].includes(attributes)
+      ? []
+      : [
+          `asks for a host to read from (target_session_attrs=${attributes}), but this page writes. Make it read-write`,
+        ]),
   ];
 }
 
-/**
- * Checks an address of PostgreSQL the way DATABASE_URL is checked.
- * @param name the option that holds the address
- * @param folder where relative names of files in it start
- * @returns the database and the warnings about it, or one sentence for each complaint
- */
-export function readPostgresUrl(
-  name: string,
-  address: string,
-  { env, folder }: { env: Readonly<Record<string, string | undefined>>; folder: string },
-):
-  | {
-      readonly type: 'database';
-      readonly database: DatabaseAddress;
-      readonly warnings: readonly string[];
-    }
-  | { readonly type: 'complaints'; readonly complaints: readonly string[] } {
-  const slip = loginSlip(address);
-  const isAddress = namesSeveralHosts(address) || POSTGRES.test(URL.parse(address)?.protocol ?? '');
-  const complaints =
-    slip !== null
-      ? [`${name} ${slip}.`]
-      : isAddress
-        ? postgresComplaints(name, address, env)
-        : [`${name} must be an address such as postgres://user@host/name.`];
-  if (complaints.length > 0) return { type: 'complaints', complaints };
-  return {
-    type: 'database',
-    database: resolveDatabase(databaseAt(address), folder),
-    warnings: postgresWarnings(name, address),
-  };
-}
+const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
-/** Whether a password goes to PostgreSQL on another machine. */
-function sendsPassword(databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  const { hostname, password, searchParams } = new URL(databaseUrl);
+/** Whether a password goes to PostgreSQL on another machine. @param env pg's defaults, such as PGHOST */
+function sendsPassword(url: string, env: Environment): boolean {
+  const { hostname, password, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
   const secret = password || searchParams.get('password') || env['PGPASSWORD'];
   // A host that begins with a slash is a socket of this machine.
   return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
 }
 
-/** Whether the address, or the variable that pg reads in its place, decides about TLS. */
-const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>
-  Boolean(env['PGSSLMODE']) || [...parametersOf(databaseUrl).keys()].some((key) => key.startsWith('ssl'));
+/** Parameters that pg reads, and `prepare`, which this page reads. */
+const PARAMETERS: ReadonlySet<string> = new Set(
+  [
+    'host port user password database options application_name fallback_application_name client_encoding encoding',
+    'statement_timeout lock_timeout idle_in_transaction_session_timeout query_timeout target_session_attrs prepare',
+    'ssl sslmode sslcert sslkey sslrootcert sslnegotiation uselibpqcompat',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Warnings about risks that the URL of a database takes. */
+export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
+  if (database.engine === 'sqlite') return [];
+  const { url } = database;
+  const unknown = [...new Set(parametersOf(url).keys())].filter((key) => !PARAMETERS.has(key));
+  return [
+    ...bareAtWarnings(name, url),
+    ...(unknown.length > 0
+      ? [
+          `${name} has ${unknown.join(' and ')}, which this page does not know and leaves out. Remove it; settings of PostgreSQL itself go into options, such as options=-c%20search_path%3Dleads.`,
+        ]
+      : []),
+    ...(sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable'
+      ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
+      : []),
+  ];
+}
+
+/**
+ * The same database with the full name of every file.
+ * @param folder where relative names start
+ */
+export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {
+  if (database.engine === 'sqlite')
+    return database.file === ':memory:'
+      ? database
+      : { ...database, file: path.resolve(folder, database.file) };
+  const files = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => parametersOf(database.url).has(name));
+  if (files.length === 0) return database;
+  const url = withParameters(database.url, (parameters) => {
+    for (const name of files)
+      // libpq's name for the system's certificate authorities, which are trusted anyway.
+      if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
+      else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
+  });
+  return { ...database, url };
+}

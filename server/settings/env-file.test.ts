@@ -10,7 +10,7 @@ import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
 describe('the campaign folder', () => {
-  it('is the one that CAMPAIGN_FOLDER names, from where .env lies, and else that of the project', () =>
+  it('is named by CAMPAIGN_FOLDER, relative to the folder of .env; otherwise that of the project', () =>
     inFolder((instance) => {
       const folderWith = (env: Readonly<Record<string, string>>) => {
         using _environment = environment(env);
@@ -44,7 +44,7 @@ describe('the settings', () => {
       const file = path.join(folder, '.env');
       writeFileSync(file, content, { mode: 0o600 });
       const settings = readSettings();
-      const sentences = settings.type === 'complaints' ? settings.complaints : settings.warnings;
+      const sentences = settings.type === 'mistakes' ? settings.mistakes : settings.warnings;
       said = sentences.map((sentence) => sentence.replaceAll(file, '.env'));
     }).then(() => said);
   };
@@ -52,23 +52,23 @@ describe('the settings', () => {
 
   it('name the line of .env in whatever they complain of, all at once', async () => {
     assert.deepEqual(await read('# Here\nPORT=http\nHOST=::\n\nHOTS=x\nGUIDE_EMAIL=maybe\nPROT\n'), [
-      '.env:5: HOTS is no setting. Did you mean HOST?',
-      '.env:7: is not understood. Write each setting as NAME=value, and "#" before a comment.',
       '.env:2: PORT must be a whole number from 0 to 65535.',
+      '.env:5: HOTS is not a setting. Did you mean HOST?',
       '.env:6: GUIDE_EMAIL must be off, link or attachment.',
+      '.env:7: is not understood. Write each setting as NAME=value, and "#" before a comment.',
     ]);
     assert.deepEqual(
       await read('APP_SECRET=short\nDATABASE_URL=postgres://u:p@db.example.com/x\nDKIM_DOMAIN=example.com'),
       [
         `.env:1: APP_SECRET must be at least 32 random characters (several, newest first, are separated by commas).`,
-        '.env:2: DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+        '.env:2: DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network).',
         'DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE must be set too: signing needs all of DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE.',
       ],
     );
     assert.deepEqual(
       await read(`POSTGRES_DB=x\nAPP_SECRET=${SECRET}\nDATABASE_URL=postgres://u:p@db/x?sslmode=disable`),
       [
-        '.env:1: POSTGRES_DB is no setting of this page; it is ignored.',
+        '.env:1: POSTGRES_DB is not a setting of this page; it is ignored.',
         '.env:3: DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.',
       ],
     );
@@ -80,8 +80,8 @@ describe('the settings', () => {
     ]);
     assert.deepEqual(await read('PORT=http', { PORT: '3001' }), []);
     assert.deepEqual(await read('PROT=1', { SMPT_URL: 'x' }), [
-      '.env:1: PROT is no setting. Did you mean PORT?',
-      'SMPT_URL is no setting. Did you mean SMTP_URL?',
+      '.env:1: PROT is not a setting. Did you mean PORT?',
+      'SMPT_URL is not a setting. Did you mean SMTP_URL?',
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('the settings', () => {
         ],
         JSON.stringify(end),
       );
-    const foreign = 'is not written in UTF-8; save the file as UTF-8 in your editor.';
+    const foreign = 'is not written in UTF-8. Save the file as UTF-8 in your editor.';
     assert.deepEqual(await read(Buffer.from('\uFEFFPORT=http', 'utf16le')), [`.env:1: ${foreign}`]);
     assert.deepEqual(await read(Buffer.from('PORT=1\nMAIL_FROM="Führer" <a@example.com>', 'latin1')), [
       `.env:2: ${foreign}`,

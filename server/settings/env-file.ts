@@ -3,12 +3,14 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { errorCode } from '#server/platform/error-code.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { databaseAt, readPostgresUrl, resolveDatabase } from '#server/settings/database-setting.ts';
-import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
+import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
 import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
-import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/settings/misspelt-settings.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
+import { misspeltNames, readEnvText, type EnvFile } from '#server/settings/env-text.ts';
+import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
 
 export type Settings = {
   readonly config: Config;
@@ -19,48 +21,62 @@ export type Settings = {
 };
 
 /**
- * Reads the settings, wherever the process was started from. What the environment sets itself wins over .env.
- * @returns the settings with every file named in full, or one sentence for each complaint
+ * Reads the settings, wherever the process was started from. Variables of the environment win over .env.
+ * @returns the settings with the full name of every file, or one sentence for each mistake, with its place
  */
-export function readSettings():
-  ({ type: 'settings' } & Settings) | { type: 'complaints'; complaints: string[] } {
+export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
-  if (!isFolder(folder)) {
-    return { type: 'complaints', complaints: ['INSTANCE_FOLDER must be a folder that exists.'] };
-  }
-  const name = path.join(folder, '.env');
-  const file = readEnvFile(name, folder === PROJECT_FOLDER ? '.env' : name);
-  const slips = [...file.complaints, ...slipsInEnvironment(process.env)];
-  for (const [setting, value] of Object.entries(file.values)) process.env[setting] ??= value;
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return { type: 'mistakes', mistakes: ['INSTANCE_FOLDER must be a folder that exists.'] };
+  const file = path.join(folder, '.env');
+  const name = folder === PROJECT_FOLDER ? '.env' : file;
+  const read = readEnvFile(file, name);
+  const misspelt = misspeltNames(process.env);
+  for (const [setting, value] of Object.entries(read.values)) process.env[setting] ??= value;
   const result = readConfig(process.env);
-  // A complaint about a value from the file names its line.
-  const place = (sentence: string): string => {
-    const [setting = ''] = /^[A-Z_]+/.exec(sentence) ?? [];
-    const line = process.env[setting] === file.values[setting] ? file.lines.get(setting) : undefined;
-    return line === undefined ? sentence : `${file.name}:${line}: ${sentence}`;
+  /** Adds the line if the value is from the file. */
+  const place = (message: string): Mistake => {
+    const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
+    const line = process.env[setting] === read.values[setting] ? read.lines.get(setting) : undefined;
+    return line === undefined ? { message } : { file: name, line, message };
   };
-  const complaints = [...slips, ...(result.type === 'complaints' ? result.complaints.map(place) : [])];
-  if (result.type === 'complaints' || complaints.length > 0) return { type: 'complaints', complaints };
+  const mistakes = [
+    ...read.mistakes,
+    ...misspelt,
+    ...(result.type === 'mistakes' ? result.mistakes.map(place) : []),
+  ];
+  if (result.type === 'mistakes' || mistakes.length > 0)
+    return { type: 'mistakes', mistakes: inOrderOfLines(mistakes) };
   return {
     type: 'settings',
     config: resolvePaths(result.config, folder),
     folder,
-    warnings: [...file.warnings, ...result.warnings.map(place)],
+    warnings: inOrderOfLines([...read.warnings, ...result.warnings.map(place)]),
   };
 }
 
+const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
+  mistakes.toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0).map(sayMistake);
+
 /**
- * Checks the address of another database than DATABASE_URL, once the settings were read.
- * @param option the option that holds the address
+ * Checks the URL of another database than DATABASE_URL, after the settings were read.
+ * @param option the option that holds it
  */
-export const readOtherDatabase = (option: string, address: string): ReturnType<typeof readPostgresUrl> =>
-  address.startsWith('file:')
-    ? {
-        type: 'database',
-        database: resolveDatabase(databaseAt(address), instanceFolder()),
-        warnings: [],
-      }
-    : readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
+export function readOtherDatabase(
+  option: string,
+  url: string,
+):
+  | { readonly type: 'database'; readonly database: DatabaseAddress; readonly warnings: readonly string[] }
+  | { readonly type: 'mistakes'; readonly mistakes: readonly string[] } {
+  const read = databaseUrl(url, process.env);
+  if ('mistakes' in read)
+    return { type: 'mistakes', mistakes: read.mistakes.map((mistake) => `${option} ${mistake}.`) };
+  return {
+    type: 'database',
+    database: resolveDatabase(read.value, instanceFolder()),
+    warnings: databaseWarnings(option, read.value),
+  };
+}
 
 /** Relative to the working folder, as any path in a command. */
 function instanceFolder(): string {
@@ -70,7 +86,7 @@ function instanceFolder(): string {
 
 /**
  * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
- * not be stopped by a slip in one.
+ * not be stopped by a mistake in one.
  * @returns the folder in full; the project's campaign/ if none is named. It may not exist
  */
 export function readCampaignFolder(): string {
@@ -101,27 +117,27 @@ const textOf = (file: string): string =>
 const HOLDS_SECRETS =
   /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL|MAIL_EVENTS_POSTMARK_LOGIN|MAIL_EVENTS_MAILGUN_KEY)\s*=\s*\S/m;
 
-const NO_FILE: EnvFile = { complaints: [], warnings: [], values: {}, lines: new Map() };
+const NO_ENTRIES: EnvFile = { mistakes: [], warnings: [], values: {}, lines: new Map() };
 
-/** @param name the name to use in sentences */
-function readEnvFile(file: string, name: string): EnvFile & { readonly name: string } {
+/** @param name as the operator calls it */
+function readEnvFile(file: string, name: string): EnvFile {
+  let text: string;
   try {
-    const text = textOf(file);
-    // Bytes that are not UTF-8, and the zero bytes of UTF-16.
-    const foreign = text.search(/[\uFFFD\0]/);
-    if (foreign >= 0) {
-      const line = text.slice(0, foreign).split('\n').length;
-      const complaint = `${name}:${line}: is not written in UTF-8; save the file as UTF-8 in your editor.`;
-      return { ...NO_FILE, name, complaints: [complaint] };
-    }
-    const read = readEnvText(text, name);
-    const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
-    return { ...read, name, warnings: [...read.warnings, ...open] };
+    text = textOf(file);
   } catch (error) {
     const code = errorCode(error) ?? '';
-    const complaints = code === 'ENOENT' ? [] : [`The file ${file} cannot be read (${code}).`];
-    return { ...NO_FILE, name, complaints };
+    return code === 'ENOENT'
+      ? NO_ENTRIES
+      : { ...NO_ENTRIES, mistakes: [{ message: `The file ${file} cannot be read (${code}).` }] };
   }
+  // Bytes that are not UTF-8, and the zero bytes of UTF-16.
+  const foreign = text.search(/[\uFFFD\0]/);
+  if (foreign >= 0) {
+    const line = text.slice(0, foreign).split('\n').length;
+    const message = 'is not written in UTF-8. Save the file as UTF-8 in your editor.';
+    return { ...NO_ENTRIES, mistakes: [{ file: name, line, message }] };
+  }
+  const read = readEnvText(text, name);
+  const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
+  return { ...read, warnings: [...read.warnings, ...open.map((message) => ({ message }))] };
 }
-
-const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;

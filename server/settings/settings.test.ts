@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
-import { bareAtWarnings, BLOCKED_PORTS, loginSlip } from '#server/settings/addresses-in-settings.ts';
-import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
+import { bareAtWarnings, loginMistake } from '#server/settings/login-in-url.ts';
+import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
 import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -19,10 +16,10 @@ const read = (env: Env) => {
 };
 const configOf = (env: Env): Config => read(env).config;
 
-const complaintsOf = (env: Env): readonly string[] => {
+const mistakesOf = (env: Env): readonly string[] => {
   const result = readConfig(env);
-  assert(result.type === 'complaints');
-  return result.complaints;
+  assert(result.type === 'mistakes');
+  return result.mistakes;
 };
 
 /** As in a .env file, for the title of a test. */
@@ -56,7 +53,7 @@ const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: 
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
-/** Settings that are taken without a warning, and what they say in full. */
+/** Settings that are accepted without a warning, and part of the result. */
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [
     { PORT: '8080', HOST: '' },
@@ -190,8 +187,8 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [{ SMTP_URL: 'smtp://user:pass@localhost' }, {}],
 ];
 
-/** A complaint, and the settings that lead to it. */
-const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[] = [
+/** A mistake, and settings that make it. */
+const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^METRICS_PORT must be another number than PORT: both would listen on 3000\.$/,
     { METRICS_PORT: '3000' },
@@ -204,7 +201,7 @@ const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[
     { ...SAME_PORT, HOST: 'page.example.com', METRICS_HOST: 'Page.example.com' },
   ],
   [
-    /^PORT must not be 6000, which no browser opens\. Set another; behind a proxy, set PUBLIC_URL to the address that visitors use\.$/,
+    /^PORT must not be 6000, which no browser opens\. Set another; behind a proxy, set PUBLIC_URL to the URL that visitors use\.$/,
     { PORT: '6000' },
   ],
   [
@@ -212,7 +209,7 @@ const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[
     { PUBLIC_URL: 'http://guide.example.com:10080' },
   ],
   [
-    /^PUBLIC_URL must be the address of the page alone/,
+    /^PUBLIC_URL must be the URL of the page alone/,
     ...[
       '//',
       '//guide',
@@ -232,17 +229,14 @@ const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[
     ...each('TRUST_PROXY', 'true', '10.0.0.0/33', '10.0.0/8', '::/129', '-1', 'example.com', '1,2'),
   ],
   [
-    /^RETENTION_DAYS must be a whole number of days from 9, or 0 for ever: limits and the breaker look back so far\.$/,
+    /^RETENTION_DAYS must be a whole number of days from 9, or 0 for ever: limits and the breaker look back that far\.$/,
     ...each('RETENTION_DAYS', '8', '-1', '30.5', 'a month'),
   ],
   [
-    /^MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code\.$/,
+    /^MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: an e-mail is not kept for longer than its code\.$/,
     ...each('MAIL_RETENTION_DAYS', '31', '0'),
   ],
-  [
-    /^OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when new leads are reported to it\.$/,
-    { NEW_LEAD_EMAIL: 'each' },
-  ],
+  [/^OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL reports new leads to it\.$/, { NEW_LEAD_EMAIL: 'each' }],
   [
     /^NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00\.$/,
     ...['7:00', '24:00', '07:60', '7 am'].map((time) => ({ ...DAILY, NEW_LEAD_EMAIL_AT: time })),
@@ -301,59 +295,59 @@ const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[
     postgres('//user:pass@localhost/leads?host=db'),
     postgres('///leads?host=db&password=pass'),
   ],
-  [/^DATABASE_URL must be an address such as/, postgres('//user@a:port/leads')],
+  [/^DATABASE_URL must be a URL such as/, postgres('//user@a:port/leads')],
   [
     /^DATABASE_URL names several hosts\. Name one: /,
     postgres('//user@a:5432,b:5433/leads'),
     postgres('///leads?host=a,b'),
   ],
   [
-    /^DATABASE_URL asks for a host to read from \(target_session_attrs=prefer-standby\), and this page writes\. Make it read-write\.$/,
+    /^DATABASE_URL asks for a host to read from \(target_session_attrs=prefer-standby\), but this page writes\. Make it read-write\.$/,
     postgres('//user@a/leads?target_session_attrs=prefer-standby'),
   ],
   [/^DATABASE_URL has a "#" in its user or password.+%23/, postgres('//user:p#ss@127.0.0.1/x')],
   [/^SMTP_URL has a "#" in its user or password.+%23/, { SMTP_URL: 'smtp://user:p#ss@127.0.0.1/x' }],
   [/^SMTP_URL has a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
   [
-    /^WEBHOOK_URLS must be addresses such as https:/,
+    /^WEBHOOK_URLS must be URLs such as https:/,
     ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2'),
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
-    /^WEBHOOK_URLS names an address that is not called/,
+    /^WEBHOOK_URLS names an IP address that is not called/,
     { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
   [/^WEBHOOK_SECRET must be whsec_ and 24 to 64 random bytes/, { WEBHOOK_SECRET: 'whsec_hunter2' }],
   [/^WEBHOOK_ALLOW_PRIVATE must be yes or no/, { WEBHOOK_ALLOW_PRIVATE: 'true' }],
-  [/^DESK_PEOPLE must be set too: the addresses that may sign in/, { ...DESK, DESK_PEOPLE: '' }],
+  [/^DESK_PEOPLE must be set too: who may sign in/, { ...DESK, DESK_PEOPLE: '' }],
   [
     /^TRUST_PROXY must be set when DESK_URL is https: .* Set TRUST_PROXY=1, or/,
     { ...DESK, TRUST_PROXY: '' },
     { ...DESK, TRUST_PROXY: 'off' },
   ],
   [
-    /^DESK_PEOPLE must be addresses, each once, such as ada@example\.com:all.*: entry 1 is not one\.$/,
+    /^DESK_PEOPLE must be e-mail addresses, each once, such as ada@example\.com:all.*: entry 1 is not one\.$/,
     ...['ada', 'ada@example.com:admin', 'ada@example.com:passkey:all'].map((people) => ({
       ...DESK,
       DESK_PEOPLE: people,
     })),
   ],
   [
-    /^DESK_PEOPLE must be addresses, each once.*: entry 2 is not one\.$/,
+    /^DESK_PEOPLE must be e-mail addresses, each once.*: entry 2 is not one\.$/,
     { ...DESK, DESK_PEOPLE: 'ada@example.com, bob.example.com' },
   ],
   [
-    /^DESK_PEOPLE must be addresses, each once.*: entry 3 repeats one\.$/,
+    /^DESK_PEOPLE must be e-mail addresses, each once.*: entry 3 is there already\.$/,
     { ...DESK, DESK_PEOPLE: 'bob@example.com, ada@example.com, ADA@example.com:all' },
   ],
-  [/^DESK_PEOPLE must be addresses, each once.*\(who may only read\)\.$/, { ...DESK, DESK_PEOPLE: ',' }],
   [
-    /^DESK_URL must be an address such as https:\/\/desk\.example\.com/,
-    { ...DESK, DESK_URL: 'desk.example.com' },
+    /^DESK_PEOPLE must be e-mail addresses, each once.*\(who may only read\)\.$/,
+    { ...DESK, DESK_PEOPLE: ',' },
   ],
+  [/^DESK_URL must be a URL such as https:\/\/desk\.example\.com/, { ...DESK, DESK_URL: 'desk.example.com' }],
   [
-    /^DESK_URL must be the address of a host alone/,
+    /^DESK_URL must be the URL of a host alone/,
     { ...DESK, DESK_URL: 'https://example.com/desk' },
     { ...DESK, DESK_URL: 'https://ada:x@desk.example.com' },
   ],
@@ -370,10 +364,10 @@ const REFUSED: readonly (readonly [complaint: RegExp, ...envs: readonly Env[]])[
     /^DESK_PORT must be another number than METRICS_PORT: both would listen on 3001/,
     { ...DESK, METRICS_PORT: '3001' },
   ],
-  [/^DESK_URL must be set too: DESK_PEOPLE means nothing without it/, { ...DESK, DESK_URL: '' }],
+  [/^DESK_URL must be set too for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
-/** Settings that are taken, and what is said of them. */
+/** Settings that are accepted with a warning. */
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^SMTP_URL lets user and password go to the mail server in clear/,
@@ -386,7 +380,7 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
     { SMTP_URL: 'smtps://user:pass@mail.example.com?tls.rejectUnauthorized=false' },
   ],
   [
-    /^SMTP_URL names a proxy, and mail does not go through one/,
+    /^SMTP_URL names a proxy, and e-mail does not go through one/,
     { SMTP_URL: 'smtps://user:pass@mail.example.com?proxy=http%3A%2F%2F127.0.0.1%3A3128' },
   ],
   [/^SMTP_URL has an "@".+%40/, { SMTP_URL: 'smtps://me@example.com:pass@host' }],
@@ -433,24 +427,24 @@ describe('settings', () => {
   });
 
   for (const [env, expected] of TAKEN)
-    it(`are taken without a warning: ${written(env)}`, () => {
+    it(`accept without a warning: ${written(env)}`, () => {
       const { config, warnings } = read(env);
       assert.deepEqual(warnings, []);
       assert.deepEqual({ ...config, ...expected }, config);
     });
 
-  for (const [complaint, ...envs] of REFUSED)
+  for (const [mistake, ...envs] of REFUSED)
     for (const env of envs)
-      it(`are refused in one sentence: ${written(env)}`, () => {
-        const [sentence = '', ...others] = complaintsOf(env);
+      it(`refuse in one sentence: ${written(env)}`, () => {
+        const [sentence = '', ...others] = mistakesOf(env);
         assert.deepEqual(others, []);
-        assert.match(sentence, complaint);
+        assert.match(sentence, mistake);
         assert.doesNotMatch(sentence, /hunter2/);
       });
 
   for (const [warning, ...envs] of WARNED_OF)
     for (const env of envs)
-      it(`are taken with a warning: ${written(env)}`, () =>
+      it(`accept with a warning: ${written(env)}`, () =>
         assert.match(read(env).warnings.join('\n'), warning));
 
   it('all of them are refused at once, a sentence each, without the values, which may be passwords', () => {
@@ -465,11 +459,11 @@ describe('settings', () => {
       CODE_TTL_SECONDS: '10 minutes',
       LOG_LEVEL: 'loud',
     };
-    const complaints = complaintsOf({ ...wrong, DKIM_DOMAIN: 'example.com' });
-    const named = new Set(complaints.map((complaint) => /^[A-Z_]+/.exec(complaint)?.[0] ?? ''));
+    const mistakes = mistakesOf({ ...wrong, DKIM_DOMAIN: 'example.com' });
+    const named = new Set(mistakes.map((mistake) => /^[A-Z_]+/.exec(mistake)?.[0] ?? ''));
     assert.deepEqual(new Set([...Object.keys(wrong), 'DKIM_SELECTOR']).difference(named), new Set());
-    for (const complaint of complaints) assert.match(complaint, /^[A-Z_]+ .+\.$/);
-    assert.doesNotMatch(complaints.join(), /hunter2/);
+    for (const mistake of mistakes) assert.match(mistake, /^[A-Z_]+ .+\.$/);
+    assert.doesNotMatch(mistakes.join(), /hunter2/);
   });
 
   it('know the ports that browsers do not open, as Node knows them', async (t) => {
@@ -528,50 +522,18 @@ describe('settings', () => {
       },
     );
   });
-
-  it('are all in .env.example, with the defaults that hold', () => {
-    const example = readFileSync(path.join(PROJECT_FOLDER, '.env.example'), 'utf8');
-    const entries = Array.from(
-      example.matchAll(/^#? ?([A-Z_]+)=(.*)$/gm),
-      ([, name = '', value = '']) => [name, value] as const,
-    );
-    assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
-    const defaults = Object.fromEntries(
-      entries.filter(
-        ([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE|BOUNCE|MAIL_EVENTS|DESK_/.test(name),
-      ),
-    );
-    assert.deepEqual({ ...configOf(defaults) }, configOf({}));
-  });
-
-  it('are all in the table of docs/running.md, with the same defaults', () => {
-    const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'running.md'), 'utf8');
-    const entries = Array.from(
-      document.matchAll(/^\| ([A-Z_]+(?:, [A-Z_]+)*) +\| ([^|]*)\|/gm),
-      ([, names = '', values = '']) => {
-        const defaults = values.split(',').map((value) => /^`([^`]+)`$/.exec(value.trim())?.[1] ?? '');
-        return names.split(', ').map((name, index) => [name, defaults[index] ?? ''] as const);
-      },
-    ).flat();
-    assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
-    const defaults = Object.fromEntries(
-      entries.filter(([name, value]) => value !== '' && !/SECRET|CAMPAIGN|DESK/.test(name)),
-    );
-    assert.equal(defaults['RESEND_SECONDS'], '60');
-    assert.deepEqual({ ...configOf(defaults) }, configOf({}));
-  });
 });
 
-describe('an address in a setting', () => {
+describe('a login in a URL', () => {
   it('is cut in two by a password with a character that means something', () => {
     for (const [url, found] of [
-      ['smtp://user:pa#ss@host:25', /"#".+written %23/],
-      ['smtp://user:pa/ss@host', /"\/".+written %2F/],
-      ['smtp://user:pa?ss@host', /"\?".+written %3F/],
-      ['postgres://user:12/34@host/name', /"\/".+written %2F/],
-      ['postgres://user:p@ss#word@host/name', /"#".+written %23/],
+      ['smtp://user:pa#ss@host:25', /"#".+Write it as %23/],
+      ['smtp://user:pa/ss@host', /"\/".+Write it as %2F/],
+      ['smtp://user:pa?ss@host', /"\?".+Write it as %3F/],
+      ['postgres://user:12/34@host/name', /"\/".+Write it as %2F/],
+      ['postgres://user:p@ss#word@host/name', /"#".+Write it as %23/],
     ] as const) {
-      assert.match(loginSlip(url) ?? '', found, url);
+      assert.match(loginMistake(url) ?? '', found, url);
     }
     for (const url of [
       'file:./data/leads.db',
@@ -582,7 +544,7 @@ describe('an address in a setting', () => {
       'postgres://user:pass@host/name?application_name=me@example.com',
       'postgres:///name?host=/run/postgresql',
     ]) {
-      assert.equal(loginSlip(url), null, url);
+      assert.equal(loginMistake(url), null, url);
     }
   });
 

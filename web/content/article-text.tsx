@@ -63,7 +63,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       </div>
     );
   }
-  // Rendered by our server from Markdown without HTML (server/campaign/render-article.ts).
+  // Rendered by our server from Markdown without HTML (server/campaign/article.ts).
   return (
     <>
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}

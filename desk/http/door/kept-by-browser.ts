@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
-import { DESK_SESSION_MS } from '#server/settings/tries-and-rates.ts';
+import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
 type Kept = {
   /** Null without one, or with one that we did not sign. */

@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { hashOf } from '#desk/http/door/sessions.ts';
-import { DESK_LINK_MS } from '#server/settings/tries-and-rates.ts';
+import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
   /** What stands behind the # of its address, which no browser sends. */

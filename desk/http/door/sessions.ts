@@ -12,7 +12,7 @@ import {
   type DeskSession,
 } from '#server/db/tables/desk-sessions.ts';
 import { signerOf, type Secrets } from '#server/secrets/secrets.ts';
-import { DESK_SESSION_MS } from '#server/settings/tries-and-rates.ts';
+import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
 export type OpenSession = {
   readonly id: string;

@@ -22,7 +22,7 @@ import type { Service } from '#server/run/service.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
-import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;

@@ -9,7 +9,7 @@ import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/letters/notice-mail.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
   `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;

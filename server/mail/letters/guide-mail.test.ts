@@ -241,7 +241,7 @@ describe('the guide as a file', () => {
     withCampaign(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();
-        return instance.type === 'complaints' ? instance.complaints.join('\n') : 'none';
+        return instance.type === 'mistakes' ? instance.mistakes.join('\n') : 'none';
       };
       const before = { ...process.env };
       Object.assign(process.env, { CAMPAIGN_FOLDER: folder, GUIDE_EMAIL: 'attachment' });

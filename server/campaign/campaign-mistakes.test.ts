@@ -1,4 +1,4 @@
-// Every slip that an editor of words makes: where it is reported, and in which sentence.
+// Mistakes that an editor of words makes: where each is reported, and with which message.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -13,18 +13,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
-import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** What was done, what was written, and the complaints: `@` is the line that was changed. */
-type Slip = readonly [slip: string, written: string | Buffer, ...complaints: string[]];
+/** The mistake, the text, and what is reported: `@` is the line that was changed. */
+type Case = readonly [mistake: string, written: string | Buffer, ...mistakes: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
 
 /** In site.yaml, in place of the publisher. */
-const FOR_THE_PUBLISHER: readonly Slip[] = [
+const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'an unknown entry',
     'publisher: Us\npublicher: Us',
@@ -33,38 +33,38 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
   [
     'an entry that is there twice',
     'publisher: Us\npublisher: Them',
-    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+    `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
   ],
   [
-    'an entry that is there twice beside another slip',
+    'an entry that is there twice beside another mistake',
     'publisher: Us\npublisher: Them\npublicher: We',
-    `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
+    `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
     '@+2: publicher: unknown entry; did you mean publisher?',
   ],
   [
     'a colon in a text',
     'publisher: Us: the publisher',
-    `@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text with a colon must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with @',
     'publisher: @us',
-    `@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with @ must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with *',
     'publisher: *us',
-    `@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`,
+    `@:12: ${NOT_READ} a text that begins with * must be in quotes (there is no &us before this).`,
   ],
   [
     'a text that begins with !',
     'publisher: !us and them',
-    `@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with ! must be in quotes; ${QUOTES}`,
   ],
   [
     'a text that begins with a character of HTML',
     'publisher: &nbsp; Us',
-    `@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`,
+    `@:19: ${NOT_READ} &nbsp; is not replaced by a character here; type the character itself.`,
   ],
   [
     'an apostrophe in single quotes',
@@ -82,7 +82,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
     String.raw`publisher: "C:\Us"`,
     String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`,
   ],
-  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing behind the colon.`],
+  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
   [
     'a text that goes on at the edge',
     'publisher: Us\nand them',
@@ -91,7 +91,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
   [
     'a merge that was left open',
     '<<<<<<< ours\npublisher: Us\n=======\npublisher: Them\n>>>>>>> theirs',
-    `@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`,
+    `@:1: ${NOT_READ} two versions are here, and one has to be chosen.`,
   ],
   [
     'a second document',
@@ -114,7 +114,7 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
     "@: publisher: must be a text; put it in quotes: '1984'.",
   ],
   ['an empty text', 'publisher:', '@: publisher: must not be empty.'],
-  ...['1.10', '0123', '0x1F', '.inf'].map((number): Slip => [
+  ...['1.10', '0123', '0x1F', '.inf'].map((number): Case => [
     `the number ${number}, as it was written, where a text is wanted`,
     `publisher: ${number}`,
     `@: publisher: must be a text; put it in quotes: '${number}'.`,
@@ -122,17 +122,17 @@ const FOR_THE_PUBLISHER: readonly Slip[] = [
 ];
 
 /** In landing.yaml, in place of the badge of the hero. */
-const FOR_THE_BADGE: readonly Slip[] = [
+const FOR_THE_BADGE: readonly Case[] = [
   ['a tab', '\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
   [
     'a blank that is none',
     '\u00A0\u00A0badge: New',
-    `@:1: ${NOT_READ} the line begins with a character that looks like a blank and is none; type blanks.`,
+    `@:1: ${NOT_READ} the line begins with a character that looks like a blank but is not; type blanks.`,
   ],
   [
     'a text that begins with >',
     '  badge: > 10 X',
-    `@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`,
+    `@:12: ${NOT_READ} a text that begins with > must be in quotes; ${QUOTES}`,
   ],
   [
     'a number sign in a text',
@@ -147,19 +147,19 @@ const FOR_THE_BADGE: readonly Slip[] = [
   [
     'HTML',
     '  badge: >-\n    New\n    and <b>bold</b>',
-    '@+2: hero.badge: <b> would be shown as it stands here; use plain words.',
-    '@+2: hero.badge: </b> would be shown as it stands here; use plain words.',
+    '@+2: hero.badge: <b> would be shown exactly as written; use plain words.',
+    '@+2: hero.badge: </b> would be shown exactly as written; use plain words.',
   ],
   [
     'a character of HTML',
     '  badge: New&nbsp;and free',
-    '@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.',
+    '@: hero.badge: &nbsp; would be shown exactly as written; type the character itself.',
   ],
   [
     'Markdown',
     '  badge: The **best** [guide](https://example.com)',
-    '@: hero.badge: **best** would be shown as it stands here; use plain words.',
-    '@: hero.badge: [guide](https://example.com) would be shown as it stands here; use plain words.',
+    '@: hero.badge: **best** would be shown exactly as written; use plain words.',
+    '@: hero.badge: [guide](https://example.com) would be shown exactly as written; use plain words.',
   ],
   [
     'a place that nothing fills in',
@@ -169,7 +169,7 @@ const FOR_THE_BADGE: readonly Slip[] = [
 ];
 
 /** At the end of site.yaml. */
-const IN_THE_SITE: readonly Slip[] = [
+const IN_THE_SITE: readonly Case[] = [
   [
     'a colour without quotes',
     "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
@@ -237,17 +237,17 @@ const IN_THE_SITE: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, complaint]): Slip => [
+  ).map(([href, mistake]): Case => [
     `the link ${href}`,
     `readOn:
   label: Read on
   href: ${href}`,
-    `@+2: readOn.href: ${complaint}.`,
+    `@+2: readOn.href: ${mistake}.`,
   ]),
 ];
 
 /** At the end of landing.yaml. */
-const ON_THE_LANDING_PAGE: readonly Slip[] = [
+const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a section that does not exist',
     'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
@@ -256,7 +256,7 @@ const ON_THE_LANDING_PAGE: readonly Slip[] = [
   [
     'a section that is in the list twice, and one that has no words',
     'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
-    '@+5:5: sections.4: benefits stands in the list twice; keep one of them.',
+    '@+5:5: sections.4: benefits is in the list twice; keep one of them.',
     '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
   ],
   [
@@ -272,13 +272,13 @@ const ON_THE_LANDING_PAGE: readonly Slip[] = [
 ];
 
 /** In a file, in place of the line that begins so; at the end if none does. */
-const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
+const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'subject:',
     'a text that begins with a brace',
     'subject: {code} is your code',
-    `@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`,
+    `@:17: ${NOT_READ} a text that begins with { must be in quotes; ${QUOTES}`,
   ],
   [
     'emails/code.yaml',
@@ -301,7 +301,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     'validity:',
     'a place in another spelling, and one that is not closed',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
-    '@+2: validity: write {lifetime} in place of { Lifetime }.',
+    '@+2: validity: write {lifetime} instead of { Lifetime }.',
     '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
   ],
   [
@@ -309,21 +309,21 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     '    - icon: prompt',
     'a wrong icon of ours',
     '    - icon: promt',
-    '@:13: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    '@: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
   ],
   [
     'landing.yaml',
     '    - icon: prompt',
     'a wrong icon of the set',
     '    - icon: Mail Openned',
-    '@:13: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    '@: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
   ],
   [
     'landing.yaml',
     'testimonials:',
     'a section that is not in the list',
     'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
-    '@+1:1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
   ],
   [
     'site.yaml',
@@ -337,7 +337,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     '      image: avatar-sarah',
     'a picture with its ending',
     '      image: avatar-sarah-lindqvist.webp',
-    '@: testimonials.cards.0.image: must be the name alone, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
+    '@: testimonials.cards.0.image: must be only the name, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
   ],
   [
     'landing.yaml',
@@ -367,7 +367,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
     '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
     ...['somebody@gmx.de', 'https://web.de', 'gmail'].map(
       (line, at) =>
-        `${at + 3}: ${line} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
+        `${at + 3}: ${line} is not a domain; write one a line, such as gmail.com, and comments after a # on separate lines.`,
     ),
   ],
   [
@@ -477,14 +477,14 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Slip])[] = [
 ];
 
 /** In the article, each on line 6. */
-const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...complaints: string[]])[] = [
-  ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown in its place'],
-  ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown in its place'],
+const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
+  ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown instead'],
+  ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown instead'],
   ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
   ['a second title', '# Another', 'is a second title; write ## for a section'],
-  ['a heading without a blank', '##Section', 'a blank is missing behind the # of "##Section"'],
+  ['a heading without a blank', '##Section', 'a blank is missing after the # of "##Section"'],
   ['boxes to tick', '- [ ] This', 'boxes to tick are not drawn; write a plain list'],
-  ['a footnote', 'As shown.[^1]', '[^1]: there are no footnotes; say it in the text'],
+  ['a footnote', 'As shown.[^1]', '[^1]: footnotes are not supported; say it in the text'],
   [
     'a link with a gap',
     'See [this] (https://example.com).',
@@ -509,17 +509,17 @@ const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...comp
   [
     'bold with a blank',
     'This is ** important**.',
-    '** is shown as it stands; no blank may stand between it and its words, and a second one ends it',
+    '** is shown exactly as written; leave no blank between it and its words, and end them with a second one',
   ],
   [
     'a table without its second line',
     '| a | b |\n| c | d |',
-    'is no table; the line under its first one must be | --- | --- |, with as many cells as the first',
+    'is not a table; the line under its first one must be | --- | --- |, with as many cells as the first',
   ],
   [
     'a picture of another site',
     '![A chart](https://example.com/chart.png)',
-    'https://example.com/chart.png is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name',
+    'https://example.com/chart.png is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name',
   ],
   [
     'a picture that is not there',
@@ -529,17 +529,17 @@ const IN_THE_ARTICLE: readonly (readonly [slip: string, written: string, ...comp
   [
     'a picture without words',
     '![](media/og.png)',
-    'the picture has no words for those who cannot see it: ![what it shows](media/…)',
+    'the picture has no description for people who cannot see it: ![description](media/…)',
   ],
-  ['what looks like a slip within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
+  ['what looks like a mistake within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.'],
   ['all that can be shown', '| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)'],
 ];
 
-const SLIPS: readonly (readonly [file: string, at: string, ...Slip])[] = [
-  ...FOR_THE_PUBLISHER.map((slip) => ['site.yaml', 'publisher:', ...slip] as const),
-  ...FOR_THE_BADGE.map((slip) => ['landing.yaml', '  badge:', ...slip] as const),
-  ...IN_THE_SITE.map((slip) => ['site.yaml', '', ...slip] as const),
-  ...ON_THE_LANDING_PAGE.map((slip) => ['landing.yaml', '', ...slip] as const),
+const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
+  ...FOR_THE_PUBLISHER.map((row) => ['site.yaml', 'publisher:', ...row] as const),
+  ...FOR_THE_BADGE.map((row) => ['landing.yaml', '  badge:', ...row] as const),
+  ...IN_THE_SITE.map((row) => ['site.yaml', '', ...row] as const),
+  ...ON_THE_LANDING_PAGE.map((row) => ['landing.yaml', '', ...row] as const),
   ...ELSEWHERE,
 ];
 
@@ -564,33 +564,33 @@ function make(folder: string, file: string, at: string, written: string | Buffer
 }
 
 /** What is said of the copy; the file is then as it was before. */
-function complaintsOnce(folder: string, file: string): string[] {
-  const complaints = called(folder, campaignComplaints(folder));
+function mistakesOnce(folder: string, file: string): string[] {
+  const mistakes = called(folder, campaignMistakes(folder));
   copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));
-  return complaints;
+  return mistakes;
 }
 
-describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
+describe('a mistake in the words is reported with its file, its line, what is wrong and what to do', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   cpSync(TEST_CAMPAIGN, folder, { recursive: true });
   after(() => rmSync(folder, { recursive: true }));
 
-  for (const [file, at, slip, written, ...complaints] of SLIPS)
-    it(`${slip}, in ${file}`, () => {
+  for (const [file, at, mistake, written, ...mistakes] of CASES)
+    it(`${mistake}, in ${file}`, () => {
       const line = make(folder, file, at, written);
-      const expected = complaints.map((sentence) => {
+      const expected = mistakes.map((sentence) => {
         const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
         return `${FOLDER_NAME}/${file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
       });
-      assert.deepEqual(complaintsOnce(folder, file), expected);
+      assert.deepEqual(mistakesOnce(folder, file), expected);
     });
 
-  for (const [slip, written, ...complaints] of IN_THE_ARTICLE)
-    it(`${slip}, in the article`, () => {
+  for (const [mistake, written, ...mistakes] of IN_THE_ARTICLE)
+    it(`${mistake}, in the article`, () => {
       writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
       assert.deepEqual(
-        complaintsOnce(folder, 'article/article.md'),
-        complaints.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
+        mistakesOnce(folder, 'article/article.md'),
+        mistakes.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
       );
     });
 
@@ -600,9 +600,9 @@ describe('a slip in the words is reported with its file, its line, what is wrong
       const guide = path.join(copy, 'article', 'guide.pdf');
       writeFileSync(guide, '');
       truncateSync(guide, 50e6);
-      assert.deepEqual(campaignComplaints(copy), []);
+      assert.deepEqual(campaignMistakes(copy), []);
       truncateSync(guide, 50e6 + 1);
-      assert.deepEqual(called(copy, campaignComplaints(copy)), [
+      assert.deepEqual(called(copy, campaignMistakes(copy)), [
         `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: is a file of 51 MB; the server keeps it in memory, and takes 50 at most.`,
       ]);
     }));
@@ -613,6 +613,6 @@ describe('a slip in the words is reported with its file, its line, what is wrong
       make(copy, 'landing.yaml', '  badge:', '\tbadge: New');
       make(copy, 'emails/code.yaml', 'subject:', 'subject: Your code');
       writeFileSync(path.join(copy, 'article/article.md'), 'No title');
-      assert.equal(campaignComplaints(copy).length, 4);
+      assert.equal(campaignMistakes(copy).length, 4);
     }));
 });

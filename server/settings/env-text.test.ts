@@ -4,11 +4,15 @@ import { parseEnv } from 'node:util';
 
 import fc from 'fast-check';
 
-import { readEnvText, slipsInEnvironment } from '#server/settings/misspelt-settings.ts';
+import { sayMistake } from '#server/platform/mistake.ts';
+import { misspeltNames, readEnvText } from '#server/settings/env-text.ts';
+
+const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
+const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
 
 describe('a name that is nearly right', () => {
   it('is reported with the one it resembles', () => {
-    for (const [slip, setting] of [
+    for (const [misspelt, setting] of [
       ['SMPT_URL', 'SMTP_URL'],
       ['SMTP_UR', 'SMTP_URL'],
       ['smtp_url', 'SMTP_URL'],
@@ -16,8 +20,8 @@ describe('a name that is nearly right', () => {
       ['APPSECRET', 'APP_SECRET'],
       ['LEADS_PER_IP_PER_HOURS', 'LEADS_PER_IP_PER_HOUR'],
     ] as const) {
-      assert.deepEqual(slipsInEnvironment({ [slip]: 'x' }), [
-        `${slip} is no setting. Did you mean ${setting}?`,
+      assert.deepEqual(misspeltIn({ [misspelt]: 'x' }), [
+        `${misspelt} is not a setting. Did you mean ${setting}?`,
       ]);
     }
   });
@@ -45,39 +49,35 @@ describe('a name that is nearly right', () => {
       'LOGNAME',
       'SHELL',
     ];
-    for (const name of [...others, ...more]) assert.deepEqual(slipsInEnvironment({ [name]: 'x' }), [], name);
-    assert.deepEqual(
-      slipsInEnvironment({ SMPT_URL: 'x', SMTP_URL: 'smtp://host' }),
-      [],
-      'the right one is there',
-    );
+    for (const name of [...others, ...more]) assert.deepEqual(misspeltIn({ [name]: 'x' }), [], name);
+    assert.deepEqual(misspeltIn({ SMPT_URL: 'x', SMTP_URL: 'smtp://host' }), [], 'the right one is there');
   });
 });
 
-/** A .env file, and what is said of it. */
-const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
+/** A .env file, and the mistakes in it. */
+const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   // Names.
-  ['PROT=3000\nPORT=3000\n', '.env:1: PROT is no setting. Did you mean PORT?'],
-  ['# Where\n\nexport PROT=3000', '.env:3: PROT is no setting. Did you mean PORT?'],
-  ['"PORT"=3000', '.env:1: "PORT" is no setting. Did you mean PORT?'],
+  ['PROT=3000\nPORT=3000\n', '.env:1: PROT is not a setting. Did you mean PORT?'],
+  ['# Where\n\nexport PROT=3000', '.env:3: PROT is not a setting. Did you mean PORT?'],
+  ['"PORT"=3000', '.env:1: "PORT" is not a setting. Did you mean PORT?'],
   [
     'INSTANCE_FOLDER=/srv',
-    '.env:1: INSTANCE_FOLDER cannot stand here, because it says where .env lies. Set it in the environment.',
+    '.env:1: INSTANCE_FOLDER cannot be set here, because it says where .env is. Set it in the environment.',
   ],
   // Lines.
   ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
     text,
     `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
   ]),
-  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is set in line 1 already. Keep one of them.'],
+  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is already set in line 1. Keep one of them.'],
   [
     'PORT=1\nPORT=1\nPORT=1',
-    '.env:2: PORT is set in line 1 already. Keep one of them.',
-    '.env:3: PORT is set in line 1 already. Keep one of them.',
+    '.env:2: PORT is already set in line 1. Keep one of them.',
+    '.env:3: PORT is already set in line 1. Keep one of them.',
   ],
   [
     'MAIL_FROM= \n\nHOST=::',
-    '.env:1: MAIL_FROM has only spaces after its "=", so that the next line becomes its value. Remove the spaces.',
+    '.env:1: MAIL_FROM has only spaces after its "=", so the next line becomes its value. Remove the spaces.',
   ],
   // Quotes.
   [
@@ -94,11 +94,11 @@ const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
   ],
   [
     `APP_SECRET='it's'`,
-    ".env:1: APP_SECRET has text after its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
+    ".env:1: APP_SECRET has text after its closing quote ('), which is ignored. Put the whole value into quotes of another kind.",
   ],
   [
     'APP_SECRET="a\\"b"',
-    '.env:1: APP_SECRET has text after its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
+    '.env:1: APP_SECRET has text after its closing quote ("), which is ignored. Put the whole value into quotes of another kind.',
   ],
   // Comments.
   ...[
@@ -108,25 +108,24 @@ const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
     'PORT=1\nAPP_SECRET=a#b\n',
   ].map((text): [string, string] => [
     text,
-    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.`,
+    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.`,
   ]),
   // All at once, in order.
   [
     'PROT=1\nHOST\nPORT=1\nPORT="2',
-    '.env:1: PROT is no setting. Did you mean PORT?',
+    '.env:1: PROT is not a setting. Did you mean PORT?',
     '.env:2: is not understood. Write each setting as NAME=value, and "#" before a comment.',
     '.env:4: PORT has a quote (") that is not closed in its line. Close it.',
-    '.env:4: PORT is set in line 3 already. Keep one of them.',
+    '.env:4: PORT is already set in line 3. Keep one of them.',
   ],
 ];
 
 describe('.env', () => {
-  it('has each slip reported with its line, all at once', () => {
-    for (const [text, ...complaints] of SLIPS)
-      assert.deepEqual(readEnvText(text).complaints, complaints, text);
+  it('reports each mistake with its line, all at once', () => {
+    for (const [text, ...mistakes] of MISTAKES) assert.deepEqual(mistakesIn(text), mistakes, text);
   });
 
-  it('is let alone where it says what it seems to', () => {
+  it('reports nothing if each line means what it seems to', () => {
     for (const text of [
       '',
       '\n  \n',
@@ -145,16 +144,16 @@ describe('.env', () => {
       'SOMEBODY_ELSES="-----BEGIN KEY-----\nabc=\n-----END KEY-----"\nPORT=1',
       'SOMEBODY_ELSES=1\nSOMEBODY_ELSES=2',
     ])
-      assert.deepEqual(readEnvText(text).complaints, [], text);
+      assert.deepEqual(mistakesIn(text), [], text);
   });
 
   it('has unknown names reported with their line', () => {
-    assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings, [
-      '/srv/.env:2: POSTGRES_PASSWORD is no setting of this page; it is ignored.',
+    assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
+      '/srv/.env:2: POSTGRES_PASSWORD is not a setting of this page; it is ignored.',
     ]);
   });
 
-  it('of which nothing is said means in each line what stands there', () => {
+  it('without reported mistakes has the value of each line as written', () => {
     const line = fc.tuple(
       fc.constantFrom('', ' ', 'export ', '# ', '"'),
       fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
@@ -166,8 +165,8 @@ describe('.env', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const texts = lines.map((parts) => parts.join(''));
-        const { complaints, values } = readEnvText(texts.join('\n'));
-        if (complaints.length > 0) return;
+        const { mistakes, values } = readEnvText(texts.join('\n'));
+        if (mistakes.length > 0) return;
         silent += 1;
         const read = texts.map((text) => parseEnv(text));
         // Empty is unset.
@@ -180,6 +179,6 @@ describe('.env', () => {
       }),
       { numRuns: 5_000 },
     );
-    assert(silent > 250, 'enough of them say nothing');
+    assert(silent > 250, 'enough files have no reported mistake');
   });
 });

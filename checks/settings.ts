@@ -1,0 +1,65 @@
+// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write]  (writes both)
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+
+import { format, resolveConfig } from 'prettier';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { SETTINGS, type Setting } from '#server/settings/settings-table.ts';
+
+const EXAMPLE = path.join(PROJECT_FOLDER, '.env.example');
+const PAGE = path.join(PROJECT_FOLDER, 'docs/running.md');
+const HEAD =
+  'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Put a value with a # into quotes. Variables of the environment win over this file.';
+const COMMENT_WIDTH = 110;
+
+const entries: readonly (readonly [name: string, setting: Setting])[] = Object.entries(SETTINGS);
+
+/** Breaks a comment into lines. */
+const comment = (text: string): string => {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length > COMMENT_WIDTH) lines.push(` ${word}`);
+    else lines[lines.length - 1] = line;
+  }
+  return lines.map((line) => `#${line}\n`).join('');
+};
+
+const example = [
+  comment(HEAD),
+  ...entries.map(([name, { group, meaning, details, default: fallback, example: shown }]) => {
+    const heading = group === undefined ? '' : `\n# ---- ${group} ----\n`;
+    const help = comment([meaning, details].filter((part) => part !== undefined).join(' '));
+    return `${heading}\n${help}# ${name}=${fallback ?? shown ?? ''}\n`;
+  }),
+].join('');
+
+const table = [
+  '| setting | default | meaning |\n| --- | --- | --- |\n',
+  ...entries.map(([name, { meaning, default: fallback, otherwise = '' }]) => {
+    const linked = meaning.replaceAll(/docs\/([\w-]+)\.md/g, '[$1]($1.md)').replace(/\.$/, '');
+    return `| ${name} | ${fallback === undefined ? otherwise : `\`${fallback}\``} | ${linked} |\n`;
+  }),
+].join('');
+const page = readFileSync(PAGE, 'utf8');
+const inPage = /^\| setting +\| default +\|.*\n(?:\|.*\n)+/m;
+const style = { ...(await resolveConfig(PAGE)), parser: 'markdown' };
+const current = page.replace(inPage, await format(table, style));
+
+let isStale = false;
+for (const [file, text] of [
+  [EXAMPLE, example],
+  [PAGE, current],
+] as const) {
+  if (readFileSync(file, 'utf8') === text) continue;
+  if (process.argv.includes('--write')) writeFileSync(file, text);
+  else {
+    process.stderr.write(
+      `${path.relative(PROJECT_FOLDER, file)} differs from server/settings/settings-table.ts: run node checks/settings.ts --write.\n`,
+    );
+    isStale = true;
+  }
+}
+if (isStale) process.exit(1);

@@ -1,0 +1,232 @@
+// The article: the operator's Markdown as HTML, and what in it would not be shown as it was meant. Raw HTML in the Markdown is shown as
+// text, so the result is safe to insert.
+import path from 'node:path';
+
+import { micromark, parse, postprocess, preprocess } from 'micromark';
+import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-strikethrough';
+import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
+
+import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
+import type { Mistake } from '#server/platform/mistake.ts';
+import type { Article } from '#shared/api.ts';
+import { linkMistake } from '#shared/links.ts';
+
+const FILE = 'article/article.md';
+
+type ReadArticle = {
+  /** Null if it cannot be rendered. */
+  readonly article: Article | null;
+  readonly mistakes: readonly Mistake[];
+  /** Mistakes that spoil nothing. */
+  readonly warnings: readonly Mistake[];
+};
+
+/** Reads the article. @param folder the campaign folder */
+export function readArticle(folder: string): ReadArticle {
+  const file = nameOf(folder, FILE);
+  const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes, warnings: [] });
+  const read = readText(folder, FILE);
+  if (read === null) return none(missingFile(folder, FILE));
+  if (read.type === 'mistakes') return none(...read.mistakes);
+  const parts = partsOfArticle(read.text);
+  if (parts === null) {
+    const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
+    return none({ file, line, message: 'must begin with a title: a line such as "# Title".' });
+  }
+  const pictures = namesIn(path.join(folder, 'media'));
+  const found = mistakesInBody(parts.body, (name) => pictures.includes(name));
+  const inFile = (isWarning: boolean): Mistake[] =>
+    found
+      .filter((mistake) => mistake.isWarning === isWarning)
+      .map(({ line, phrase }) => ({ file, line: line + parts.bodyLine - 1, message: `${phrase}.` }));
+  const titleMistakes = /[*_`~<>[\]]/.test(parts.title)
+    ? [{ file, line: parts.bodyLine - 1, message: 'the title is shown exactly as written; use plain words.' }]
+    : [];
+  return {
+    article: renderArticle(read.text),
+    mistakes: [...titleMistakes, ...inFile(false)],
+    warnings: inFile(true),
+  };
+}
+
+/** What is understood beyond CommonMark: tables, and ~~two tildes~~. */
+const MARKDOWN_EXTENSIONS = [gfmTable(), gfmStrikethrough({ singleTilde: false })];
+const HTML_EXTENSIONS = [gfmTableHtml(), gfmStrikethroughHtml()];
+
+/** Title and body of the article; null when it does not begin with a title. Lines end with \n. */
+function partsOfArticle(markdown: string): { title: string; body: string; bodyLine: number } | null {
+  const blank = markdown.length - markdown.trimStart().length;
+  const [whole, title = '', body = ''] = /^# +(.+)(?:\n([\s\S]*))?$/.exec(markdown.slice(blank)) ?? [];
+  if (whole === undefined) return null;
+  // The line that follows the title, counted from 1.
+  return { title: title.trim(), body, bodyLine: markdown.slice(0, blank).split('\n').length + 1 };
+}
+
+/**
+ * Renders the article.
+ * @param markdown CommonMark with tables and strike-through, whose first line is the title: `# Title`
+ * @returns title and body, or null without a title
+ */
+export function renderArticle(markdown: string): Article | null {
+  const parts = partsOfArticle(markdown);
+  if (parts === null) return null;
+  const html = micromark(parts.body, {
+    extensions: MARKDOWN_EXTENSIONS,
+    htmlExtensions: HTML_EXTENSIONS,
+  });
+  return { title: parts.title, html: withPictureSizes(withScrollingTables(html)) };
+}
+
+/** What is wider than a telephone scrolls within itself, by keyboard too. */
+const withScrollingTables = (html: string): string =>
+  html.replaceAll('<table>', '<div tabindex="0"><table>').replaceAll('</table>', '</table></div>');
+
+/** A picture whose name ends with its size, as chart-640x280.webp, keeps its place on the page while it loads. */
+const withPictureSizes = (html: string): string =>
+  html.replaceAll(
+    /<img src="[^"]*-(\d{1,4})x(\d{1,4})\.\w+"/g,
+    (img, width: string, height: string) => `${img} width="${width}" height="${height}" loading="lazy"`,
+  );
+
+/** A mistake in the body, whose first line is 1. */
+type BodyMistake = {
+  readonly line: number;
+  /** The fact, and what to do. */
+  readonly phrase: string;
+  /** The text is shown, if not well. */
+  readonly isWarning: boolean;
+};
+
+/** Parts whose characters mean something, or are code. */
+const UNDERSTOOD = new Set([
+  'autolink',
+  'characterEscape',
+  'characterReference',
+  'codeFenced',
+  'codeIndented',
+  'codeText',
+  'definition',
+  'emphasisSequence',
+  'htmlFlow',
+  'htmlText',
+  'labelImageMarker',
+  'labelMarker',
+  'reference',
+  'resource',
+  'strikethroughSequence',
+  'strongSequence',
+  'table',
+  'thematicBreak',
+]);
+
+type Leftover = readonly [looksLike: RegExp, phrase: (found: string) => string, isWarning?: true];
+
+/** Text that still looks like Markdown outside of the parts that the parser understood was written nearly right. */
+const LEFTOVERS: readonly Leftover[] = [
+  [/^ {0,3}(?:[-*+]|\d+[.)]) +\[[ xX]\](?= )/gm, () => 'boxes to tick are not drawn; write a plain list'],
+  [/\[\^[^\]\s]+\]:?/g, (found) => `${found}: footnotes are not supported; say it in the text`],
+  [/\] +\(/g, () => 'a link is written [words](https://…), with nothing between ] and ('],
+  [
+    /\]\([^)\n]*/g,
+    () => 'a link or picture is not understood; it is written [words](https://…), without blanks',
+  ],
+  [
+    /\[[^\][\n]+\]\[[^\]\n]*\]/g,
+    (found) => `${found}: no line says where this leads, such as "[name]: https://…"`,
+  ],
+  [/^ {0,3}(?:#{2,6}[^#\s]|#\p{L}).*/gmu, (found) => `a blank is missing after the # of "${found.trim()}"`],
+  [
+    /^ {0,3}\|.*\|\s*$/gm,
+    () =>
+      'is not a table; the line under its first one must be | --- | --- |, with as many cells as the first',
+  ],
+  [
+    /\*\*|~~/g,
+    (found) =>
+      `${found} is shown exactly as written; leave no blank between it and its words, and end them with a second one`,
+  ],
+  [/\bhttps?:\/\/[^\s)>\]]+/g, (found) => `${found} cannot be pressed; write <${found}>`, true],
+];
+
+/**
+ * Finds what would not be shown as it was meant, in the order of the lines.
+ * @param body the Markdown below the title
+ * @param isPicture whether media/ holds a file
+ */
+function mistakesInBody(body: string, isPicture: (name: string) => boolean): BodyMistake[] {
+  const found: BodyMistake[] = [];
+  const add = (line: number, phrase: string, isWarning = false) => found.push({ line, phrase, isWarning });
+  const events = postprocess(
+    parse({ extensions: MARKDOWN_EXTENSIONS })
+      .document()
+      .write(preprocess()(body, undefined, true)),
+  );
+  // UTF-16 units, as the parser counts.
+  const rest = body.split('');
+  let level = 1;
+  let inImage = 0;
+  for (const [way, token, context] of events) {
+    const { type, start, end } = token;
+    if (type === 'image') inImage += way === 'enter' ? 1 : -1;
+    if (way !== 'enter') continue;
+    const { line } = start;
+    if (UNDERSTOOD.has(type))
+      for (let at = start.offset; at < end.offset; at += 1) if (rest[at] !== '\n') rest[at] = ' ';
+    const text = () => context.sliceSerialize(token);
+    if (type === 'htmlFlow' || type === 'htmlText')
+      add(
+        line,
+        text().startsWith('<!--')
+          ? 'a comment would be shown as text; take it out'
+          : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown instead`,
+      );
+    else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
+      const sign = text();
+      const isHash = type === 'atxHeadingSequence';
+      // Signs after the words of a heading only close it.
+      if (isHash && !/^ {0,3}$/.test(lineBefore(body, start.offset))) continue;
+      const written = isHash ? sign.length : sign.startsWith('=') ? 1 : 2;
+      if (written === 1) add(line, 'is a second title; write ## for a section');
+      else if (written > level + 1)
+        add(
+          line,
+          `goes from ${'#'.repeat(level)} to ${'#'.repeat(written)}; write ${'#'.repeat(level + 1)}, so that screen readers can tell what belongs to what`,
+          true,
+        );
+      level = Math.max(2, written);
+    } else if (type === 'resourceDestinationString' || type === 'definitionDestinationString') {
+      const mistake = inImage > 0 ? pictureMistake(text(), isPicture) : linkMistake(text(), []);
+      if (mistake !== null) add(line, `${text()} ${mistake}`);
+    } else if (type === 'image' && /^!\[\s*\]/.test(text()))
+      add(line, 'the picture has no description for people who cannot see it: ![description](media/…)');
+  }
+  const left = rest.join('');
+  for (const [looksLike, phrase, isWarning = false] of LEFTOVERS)
+    for (const { 0: text, index } of left.matchAll(looksLike))
+      add(left.slice(0, index).split('\n').length, phrase(text), isWarning);
+  return firstOfEachLine(found);
+}
+
+const lineBefore = (body: string, offset: number): string =>
+  body.slice(body.lastIndexOf('\n', offset - 1) + 1, offset);
+
+function pictureMistake(href: string, isPicture: (name: string) => boolean): string | null {
+  const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
+  if (name === undefined)
+    return 'is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name';
+  return isPicture(name)
+    ? null
+    : 'is not there; put it into media/ of the campaign, with this name to the letter';
+}
+
+/** The other mistakes on a line, and the same one on the next, follow from the first. */
+function firstOfEachLine(all: readonly BodyMistake[]): BodyMistake[] {
+  const found = new Map<number, BodyMistake>();
+  for (const mistake of all) {
+    const before = found.get(mistake.line);
+    if (before === undefined || (before.isWarning && !mistake.isWarning)) found.set(mistake.line, mistake);
+  }
+  return [...found.values()]
+    .filter(({ line, phrase }) => found.get(line - 1)?.phrase !== phrase)
+    .toSorted((one, other) => one.line - other.line);
+}

@@ -1,0 +1,125 @@
+// The pictures and films of a campaign, in its media/: which ones an entry of landing.yaml needs, their sizes, and whether a file is what
+// its name says.
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { namesIn } from '#server/campaign/campaign-folder.ts';
+
+/** A picture comes in two formats; each browser takes one. */
+export const both = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
+
+/** The files that an entry of landing.yaml needs in media/. */
+export const MEDIA = {
+  hero: both(['hero-640', 'hero-960', 'hero-1280']),
+  video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+  promise: both(['guide-400', 'guide-800']),
+} as const;
+
+/** The files of one picture of open pages. @param index its place in the list, from 0 */
+export const mediaOfPages = (index: number): string[] =>
+  both([480, 960].map((width) => `inside-${index + 1}-${width}`));
+
+type Size = { readonly width: number; readonly height: number };
+
+/** The size of a picture whose name says it, such as acme-320x80.webp, in CSS pixels; null if it does not. */
+export function sizeInName(file: string): Size | null {
+  const [, width, height] = /-(\d+)x(\d+)\.\w+$/.exec(file) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
+
+/** The size of a drawing, from its viewBox; null if it has none. @param file its name in media/ */
+export function svgSize(folder: string, file: string): Size | null {
+  const [, width, height] =
+    /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
+      readFileSync(path.join(folder, 'media', file), 'utf8'),
+    ) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
+
+/** How files begin, by kind. */
+const KINDS: readonly (readonly [name: string, begins: RegExp])[] = [
+  ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
+  ['HEIC', /^....ftyp(?:heic|heix|hevc)/s],
+  ['MP4', /^....ftyp/s],
+  ['WebP', /^RIFF....WEBP/s],
+  ['PNG', /^\x89PNG/],
+  ['JPEG', /^\xFF\xD8\xFF/],
+  ['GIF', /^GIF8/],
+  ['WebM', /^.E\xDF\xA3/s],
+  ['PDF', /^%PDF/],
+  ['WebVTT', /^(?:\xEF\xBB\xBF)?WEBVTT/],
+  ['SVG', /^(?:\xEF\xBB\xBF)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i],
+  ['Git LFS (a note in its place: run "git lfs pull")', /^version https:\/\/git-lfs/],
+];
+
+const WANTED: Readonly<Record<string, string>> = {
+  '.avif': 'AVIF',
+  '.webp': 'WebP',
+  '.png': 'PNG',
+  '.svg': 'SVG',
+  '.mp4': 'MP4',
+  '.webm': 'WebM',
+  '.vtt': 'WebVTT',
+};
+
+/**
+ * Why files of media/ cannot be shown.
+ * @param folder the campaign folder
+ * @param files their names in media/
+ * @returns phrases that follow the name of the entry that needs them
+ */
+export function mediaMistakes(folder: string, files: readonly string[]): string[] {
+  const names = namesIn(path.join(folder, 'media'));
+  const absent = files.filter((file) => !names.includes(file));
+  const alike = (file: string) => names.find((name) => name.toLowerCase() === file.toLowerCase());
+  const missing = absent.filter((file) => alike(file) === undefined);
+  return [
+    ...(missing.length > 0
+      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or take the entry out`]
+      : []),
+    ...absent.flatMap((file) => {
+      const name = alike(file);
+      return name === undefined
+        ? []
+        : [`needs media/${file}; there is ${name}: give it this name, to the letter`];
+    }),
+    ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
+  ];
+}
+
+function mistakesInFile(folder: string, file: string): string[] {
+  const wanted = WANTED[path.extname(file)];
+  const begin = beginOf(path.join(folder, 'media', file));
+  if (begin === '') return [`media/${file} is empty; put the file there again`];
+  const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
+  if (wanted !== undefined && found !== wanted)
+    return [`media/${file} is ${found ?? 'something else than its name says'}; save it as ${wanted}`];
+  return wanted === 'SVG' && svgSize(folder, file) === null ? [`media/${file} must have a viewBox`] : [];
+}
+
+function beginOf(file: string): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const begin = Buffer.alloc(256);
+    return begin.toString('latin1', 0, readSync(descriptor, begin));
+  } catch {
+    return '';
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Bytes. Visitors with a telephone wait for each file. */
+const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
+
+/** A phrase about a file that is too heavy; null if it is not. */
+export function weightWarning(file: string): string | null {
+  const size = statSync(file).size;
+  const isFilm = /\.(?:mp4|webm)$/.test(file);
+  const most = isFilm ? MOST_BYTES.film : MOST_BYTES.picture;
+  if (size <= most) return null;
+  const say = (bytes: number) =>
+    bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return `has ${say(size)}; visitors wait for each of them, so save it with less than ${say(most)}`;
+}

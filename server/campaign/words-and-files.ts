@@ -1,0 +1,180 @@
+// Words that must fit the files of the campaign, or other words: links, pictures, icons, files to download, the order of the sections.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import * as z from 'zod/mini';
+
+import { iconMistake } from '#server/campaign/icon-set.ts';
+import { both, MEDIA, mediaMistakes, mediaOfPages, sizeInName } from '#server/campaign/media-files.ts';
+import { readWords } from '#server/campaign/words-file.ts';
+import {
+  filmHasPoints,
+  GuideEmail,
+  Landing,
+  SECTIONS,
+  sectionsOf,
+  Site,
+  type SectionName,
+} from '#shared/campaign-schema.ts';
+import { linkMistake } from '#shared/links.ts';
+
+/** A mistake in an entry. */
+type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
+
+/** The schema of site.yaml with checks of links and files. @param variant whose sections links may lead to */
+export const siteOf = (folder: string, variant: string | null = null) =>
+  Site.check(
+    reporting(({ footerLinks, readOn, logo, download }) => [
+      ...linkMistakes(folder, variant, [
+        ...footerLinks.map(({ href }, at) => ({ entry: ['footerLinks', at, 'href'], href })),
+        ...(readOn === undefined ? [] : [{ entry: ['readOn', 'href'], href: readOn.href }]),
+      ]),
+      ...(download === undefined
+        ? []
+        : guideFileMistakes(folder, ['download', 'file'], download.file, DOWNLOAD)),
+      ...(logo === undefined ? [] : mediaMistakesAt(folder, ['logo'], [logo])),
+    ]),
+  );
+
+const reporting = <Words>(find: (words: Words) => readonly WordsMistake[]) =>
+  z.superRefine<Words>((words, context) => {
+    for (const { entry, message } of find(words))
+      context.addIssue({ code: 'custom', path: [...entry], message });
+  });
+
+const mediaMistakesAt = (
+  folder: string,
+  entry: readonly PropertyKey[],
+  files: readonly string[],
+): WordsMistake[] => mediaMistakes(folder, files).map((message) => ({ entry, message }));
+
+/** Links to places of the landing page that are not there. */
+function linkMistakes(
+  folder: string,
+  variant: string | null,
+  links: readonly { readonly entry: readonly PropertyKey[]; readonly href: string }[],
+): WordsMistake[] {
+  const toPlaces = links.filter(({ href }) => /^#./.test(href));
+  const places = toPlaces.length === 0 ? [] : placesOf(folder, variant);
+  return toPlaces.flatMap(({ entry, href }) => {
+    const message = linkMistake(href, places);
+    return message === null ? [] : [{ entry, message }];
+  });
+}
+
+/** The places of the landing page that a link may lead to. */
+function placesOf(folder: string, variant: string | null): string[] {
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+  // Its own mistakes are reported with it.
+  const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
+  return [
+    ...sections
+      .filter((name) => name !== 'video' || !filmHasPoints(sections))
+      .map((name) => name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)),
+    'closing',
+  ];
+}
+
+type FileLimit = { readonly megabytes: number; readonly reason: (most: number) => string };
+
+/** A restart holds it twice. */
+const DOWNLOAD: FileLimit = {
+  megabytes: 50,
+  reason: (most) => `the server keeps it in memory, and takes ${most} at most`,
+};
+
+/** Base64 makes it a third larger, and many mail servers take 10 MB. */
+const ATTACHMENT: FileLimit = { megabytes: 7, reason: (most) => `mail servers take ${most} at most` };
+
+function guideFileMistakes(
+  folder: string,
+  entry: readonly PropertyKey[],
+  name: string,
+  { megabytes, reason }: FileLimit,
+): WordsMistake[] {
+  const file = statSync(guideFileIn(folder, name), { throwIfNoEntry: false });
+  if (!file?.isFile())
+    return [{ entry, message: `needs article/${name}; put it there, or take the entry out` }];
+  return file.size > megabytes * 1e6
+    ? [{ entry, message: `is a file of ${Math.ceil(file.size / 1e6)} MB; ${reason(megabytes)}` }]
+    : [];
+}
+
+/** The guide as a file is next to its text, in a folder that is not served. */
+export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
+
+/** The schema of emails/guide.yaml with the file that it names. */
+export const guideEmailOf = (folder: string) =>
+  GuideEmail.check(
+    reporting(({ attachment }) =>
+      attachment === undefined ? [] : guideFileMistakes(folder, ['attachment'], attachment, ATTACHMENT),
+    ),
+  );
+
+/** The schema of landing.yaml with the order of its sections, and the icons and pictures that it names. */
+export const landingOf = (folder: string) =>
+  Landing.check(
+    reporting((landing) => {
+      const { hero, video, inside, benefits, testimonials, logos, promise } = landing;
+      const need = (entry: readonly PropertyKey[], files: readonly string[]) =>
+        mediaMistakesAt(folder, entry, files);
+      return [
+        ...orderMistakes(landing),
+        ...(hero.imageAlt === undefined ? [] : need(['hero', 'imageAlt'], MEDIA.hero)),
+        ...(video === undefined ? [] : need(['video'], MEDIA.video)),
+        ...(promise?.imageAlt === undefined ? [] : need(['promise', 'imageAlt'], MEDIA.promise)),
+        ...(inside?.pictures ?? []).flatMap((_, at) => need(['inside', 'pictures', at], mediaOfPages(at))),
+        ...(inside !== undefined && benefits === undefined
+          ? [
+              {
+                entry: ['inside'],
+                message: 'belongs to the end of benefits, which are missing; write them, or take this out',
+              },
+            ]
+          : []),
+        ...(benefits?.cards ?? []).flatMap(({ icon }, at) => {
+          const message = iconMistake(icon);
+          return message === null ? [] : [{ entry: ['benefits', 'cards', at, 'icon'], message }];
+        }),
+        ...(logos?.companies ?? []).flatMap(({ logo = '' }, at) =>
+          logo.endsWith('.svg') || sizeInName(logo) !== null
+            ? need(['logos', 'companies', at, 'logo'], [logo])
+            : [],
+        ),
+        ...(testimonials?.cards ?? []).flatMap(({ image, logo }, at) => [
+          ...(logo === undefined ? [] : need(['testimonials', 'cards', at, 'logo'], [logo])),
+          ...(image === undefined
+            ? []
+            : portraitMistakes(folder, ['testimonials', 'cards', at, 'image'], image)),
+        ]),
+      ];
+    }),
+  );
+
+/** Why the sections of a landing page cannot be shown in the order of its list. */
+function orderMistakes(landing: Landing): WordsMistake[] {
+  const { sections } = landing;
+  if (sections === undefined) return [];
+  const isPresent = (name: SectionName) => landing[name] !== undefined;
+  return [
+    ...sections.flatMap((name, at) => {
+      const entry = ['sections', at];
+      if (sections.indexOf(name) < at)
+        return { entry, message: `${name} is in the list twice; keep one of them` };
+      if (!isPresent(name))
+        return { entry, message: `there is no section ${name}; write its words, or take the name out` };
+      return [];
+    }),
+    ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
+      entry: [name],
+      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or take these words out`,
+    })),
+  ];
+}
+
+function portraitMistakes(folder: string, entry: readonly PropertyKey[], image: string): WordsMistake[] {
+  const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
+  if (name === image) return mediaMistakesAt(folder, entry, both([image]));
+  const message = `must be only the name, ${name}; media/${name}.avif and media/${name}.webp are taken`;
+  return [{ entry, message }];
+}

@@ -1,0 +1,256 @@
+// Reads one file of words in YAML, with the words of a variant laid over it, and checks both. A mistake has the line where an operator
+// finds it in an editor.
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import * as z from 'zod/mini';
+
+import { missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { inVariant } from '#server/campaign/variants.ts';
+import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
+import { mistakesOf, sayMistake, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
+import { nearestName } from '#server/platform/nearest-name.ts';
+import { SECTIONS } from '#shared/campaign-schema.ts';
+
+export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;
+
+/** @throws with all mistakes, each with its place */
+export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
+  if (result.type === 'words') return result.words;
+  throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
+}
+
+/** The names, and places in lists, that lead to an entry. */
+type Path = readonly PropertyKey[];
+
+/**
+ * Reads words and checks them.
+ * @param folder the campaign folder
+ * @param file its path within that folder
+ * @param variant whose file of that name is laid over it, if there is one; null: none
+ */
+export function readWords<Words>(
+  folder: string,
+  file: string,
+  schema: z.ZodMiniType<Words>,
+  variant: string | null = null,
+): ReadWords<Words> {
+  const base = readText(folder, file);
+  if (base === null) return mistakesOf(missingFile(folder, file));
+  if (base.type === 'mistakes') return base;
+  const overlayFile = variant === null ? null : inVariant(variant, file);
+  const overlay = overlayFile === null ? null : readText(folder, overlayFile);
+  if (overlay?.type === 'mistakes') return overlay;
+
+  const lower = parseYaml(nameOf(folder, file), base.text);
+  const upper =
+    overlayFile === null || overlay === null ? null : parseYaml(nameOf(folder, overlayFile), overlay.text);
+  const files = upper === null ? [lower] : [lower, upper];
+  const mistakes = files.flatMap(({ mistakes: inYaml }) => inYaml);
+  if (files.some(({ document }) => isUnreadable(document))) return mistakesOf(...mistakes);
+
+  const below: unknown = lower.document.toJS();
+  const above: unknown = upper?.document.toJS();
+  const words =
+    file === 'landing.yaml' ? onlyListedSections(layOver(below, above), above) : layOver(below, above);
+  const result = z.safeParse(schema, words);
+  if (result.success && mistakes.length === 0) return { type: 'words', words: result.data };
+  const wrong = (result.error?.issues ?? []).flatMap((issue): (FoundMistake & { of: YamlFile })[] => {
+    const fileOf = (path: Path) => (upper !== null && isFromUpper(path, below, above) ? upper : lower);
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => {
+        const path = [...issue.path, key];
+        return { of: fileOf(path), ...unknownEntry(fileOf(path), path, entriesAt(schema, issue.path)) };
+      });
+    return [{ of: fileOf(issue.path), ...wrongEntry(fileOf(issue.path), issue, words) }];
+  });
+  return mistakesOf(
+    ...mistakes,
+    ...files.flatMap((one) =>
+      wrong
+        .filter(({ of }) => of === one)
+        .toSorted((first, second) => first.at - second.at)
+        .map(({ at, message, isInList = false }) => {
+          const { line, column } = lineAt(one, at);
+          return { file: one.name, line, column: isInList ? column : undefined, message };
+        }),
+    ),
+  );
+}
+
+type YamlFile = {
+  /** As the operator calls it. */
+  readonly name: string;
+  readonly text: string;
+  readonly document: Document;
+  readonly lines: LineCounter;
+  /** Mistakes in its YAML. */
+  readonly mistakes: readonly Mistake[];
+};
+
+function parseYaml(name: string, text: string): YamlFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const mistakes = yamlMistakes(document, text)
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ at, message }) => ({ file: name, ...lineAt({ lines }, at), message }));
+  return { name, text, document, lines, mistakes };
+}
+
+function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: number; column: number } {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+const isGroup = (words: unknown): words is Record<string, unknown> =>
+  typeof words === 'object' && words !== null && !Array.isArray(words);
+
+/** Groups are merged entry by entry; a list or a text replaces the other. An empty file changes nothing. */
+function layOver(lower: unknown, upper: unknown): unknown {
+  if (upper === null || upper === undefined) return lower;
+  if (!isGroup(lower) || !isGroup(upper)) return upper;
+  const changed = Object.entries(upper).map(([name, words]) => [
+    name,
+    // An entry that was left empty is a mistake, as everywhere.
+    words === null ? null : layOver(lower[name], words),
+  ]);
+  return { ...lower, ...Object.fromEntries(changed) };
+}
+
+/** Leaves out the sections of the landing page that a variant does not list. @param own only the words of the variant */
+function onlyListedSections(words: unknown, own: unknown): unknown {
+  if (!isGroup(words) || !isGroup(own) || !Array.isArray(own['sections'])) return words;
+  const listed: unknown[] = own['sections'];
+  const unwanted: string[] = SECTIONS.filter((name) => !listed.includes(name) && !Object.hasOwn(own, name));
+  // Its pictures are at the end of that section.
+  if (unwanted.includes('benefits')) unwanted.push('inside');
+  return Object.fromEntries(Object.entries(words).filter(([name]) => !unwanted.includes(name)));
+}
+
+/** Whether an entry is from the upper file or, if it is missing, belongs there because only the upper file has its group. */
+function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
+  let [below, above] = [lower, upper];
+  if (above === null || above === undefined) return false;
+  for (const step of path.map(String)) {
+    if (!isGroup(above)) return true;
+    if (!Object.hasOwn(above, step)) return !isGroup(below);
+    above = above[step];
+    below = isGroup(below) ? below[step] : undefined;
+  }
+  return path.length > 0;
+}
+
+/** A mistake at an offset in the text of its file, in characters. */
+type FoundMistake = {
+  readonly at: number;
+  readonly message: string;
+  /** Several words of a list may be on one line, so the column is reported too. */
+  readonly isInList?: boolean;
+};
+
+const sayEntry = (path: Path): string => (path.length === 0 ? 'the file' : path.join('.'));
+
+function unknownEntry({ document }: YamlFile, path: Path, known: readonly string[]): FoundMistake {
+  const name = nearestName(String(path.at(-1)), known);
+  const advice =
+    name !== null
+      ? `did you mean ${name}?`
+      : known.length > 0
+        ? `the entries here are ${known.join(', ')}.`
+        : 'nothing reads it.';
+  return { at: place(document, path).name, message: `${sayEntry(path)}: unknown entry; ${advice}` };
+}
+
+/** The names that a schema knows at a place. */
+function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
+  if (schema instanceof z.ZodMiniUnion || schema instanceof z.ZodMiniDiscriminatedUnion)
+    return [...new Set(schema.def.options.flatMap((option) => entriesAt(option, path)))];
+  if (schema instanceof z.ZodMiniArray) return entriesAt(schema.def.element, rest);
+  if (!(schema instanceof z.ZodMiniObject)) return [];
+  const shape = schema.def.shape as Readonly<Record<string, z.core.$ZodType>>;
+  const inner = shape[String(step)];
+  return inner === undefined ? Object.keys(shape) : entriesAt(inner, rest);
+}
+
+/** @param words the words of both files */
+function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
+  const { name, value } = place(document, issue.path);
+  // A mistake may be about a part of a longer text.
+  const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
+  const at = typeof about === 'string' ? text.indexOf(about, value) : value;
+  const node = document.getIn(issue.path, true);
+  const found = issue.path.reduce<unknown>(
+    (inner, step) => (inner as Record<PropertyKey, unknown> | null)?.[step],
+    words,
+  );
+  const [, comment] = /^[^#]*:\s+(#\w+)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
+  // YAML reads 1.10 as 1.1, and 0123 as 123.
+  const written = isScalar(node) ? node.source : undefined;
+  const message = sayIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
+  return {
+    at: at < 0 ? value : at,
+    message: `${sayEntry(issue.path)}: ${message}.`,
+    isInList: typeof issue.path.at(-1) === 'number',
+  };
+}
+
+/**
+ * Describes a mistake for a person who edits YAML.
+ * @param found the value of the entry
+ * @param options comment: what follows an empty entry on its line; written: the value as it is in the file
+ */
+function sayIssue(
+  issue: z.core.$ZodIssue,
+  found: unknown,
+  { comment, written }: { comment: string | undefined; written: string },
+): string {
+  if (found === undefined) return 'is missing';
+  if (found === null)
+    return comment === undefined
+      ? 'must not be empty'
+      : `is empty, as # begins a comment; put it in quotes: '${comment}'`;
+  if (issue.code === 'invalid_value') {
+    const names = issue.values.map(String);
+    const name = typeof found === 'string' ? nearestName(found, names) : null;
+    return `must be one of ${names.join(', ')}${name === null ? '' : ` (did you mean ${name}?)`}`;
+  }
+  if (issue.code !== 'invalid_type') return issue.message;
+  const kind = Array.isArray(found) ? ', not a list' : isGroup(found) ? ', not a group of entries' : '';
+  if (issue.expected === 'object') return `must be a group of entries${kind}`;
+  if (issue.expected === 'array') return 'must be a list: a line that begins with "- " for each entry';
+  if (issue.expected !== 'string') return issue.message;
+  return `${issue.message}${kind === '' ? `; put it in quotes: '${written}'` : kind}`;
+}
+
+/** Offsets of the name and the value of an entry; if it is missing, those of the group that lacks it. */
+function place(document: Document, path: Path): { name: number; value: number } {
+  const follow = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  let node = follow(document.contents);
+  let name = startOf(node);
+  let value = name;
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (pair === undefined) return { name, value: name };
+      name = startOf(pair.key);
+      // The name says where a list, a group or an empty entry is.
+      value = isScalar(pair.value) && pair.value.value !== null ? startOf(pair.value) : name;
+      node = follow(pair.value);
+    } else if (isSeq(node) && isNode(node.items[Number(step)])) {
+      node = follow(node.items[Number(step)]);
+      name = startOf(node);
+      value = name;
+    } else return { name, value: name };
+  }
+  return { name, value };
+}
+
+const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+/** The line of an entry; null if the file cannot be read or does not have it. */
+export function lineOfEntry(folder: string, file: string, path: Path): number | null {
+  const read = readText(folder, file);
+  if (read?.type !== 'text') return null;
+  const yaml = parseYaml(file, read.text);
+  return yaml.document.hasIn(path) ? lineAt(yaml, place(yaml.document, path).value).line : null;
+}

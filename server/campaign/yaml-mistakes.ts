@@ -1,0 +1,188 @@
+// YAML that means something else than its writer meant, or nothing, described for people who do not know YAML.
+import { isScalar, visit, type Document } from 'yaml';
+
+/** A mistake at an offset in the text, in characters. */
+export type YamlMistake = { readonly at: number; readonly message: string };
+
+/** The place that YAML's parser complains about. */
+type Place = {
+  /** The parser's code. */
+  readonly code: string;
+  /** The whole line. */
+  readonly line: string;
+  /** The text from the mistake on. */
+  readonly rest: string;
+  /** Name and value if the line has them, as in `name: value`. */
+  readonly name: string | undefined;
+  readonly value: string;
+};
+
+type Kind = {
+  readonly matches: (place: Place) => boolean;
+  readonly message: string | ((place: Place) => string);
+  /** The rest of its block is then out of line, too. */
+  readonly isIndent?: true;
+};
+
+const IN_QUOTES = 'put the whole text in quotes';
+
+/** The first one that matches is reported. */
+const KINDS: readonly Kind[] = [
+  {
+    matches: ({ line }) => /^\s*\t/.test(line),
+    message: 'the line is indented with a tab; use blanks',
+    isIndent: true,
+  },
+  {
+    matches: ({ line }) => /^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line),
+    message: 'the line begins with a character that looks like a blank but is not; type blanks',
+    isIndent: true,
+  },
+  {
+    matches: ({ code }) => code === 'DUPLICATE_KEY',
+    message: ({ rest }) => `${/^[^\s:]+/.exec(rest)?.[0] ?? 'this'} is here twice; keep one of them`,
+  },
+  {
+    matches: ({ code }) => code === 'MULTIPLE_DOCS',
+    message: '--- would begin a second file; take the line out',
+  },
+  {
+    matches: ({ code }) => code === 'BAD_DQ_ESCAPE',
+    message: String.raw`within "…" a \ is written \\; or put the text in '…'`,
+  },
+  {
+    matches: ({ name, line }) => name === undefined && /^\s*-[^\s-]/.test(line),
+    message: 'a blank is missing after the -',
+  },
+  {
+    matches: ({ name, line }) => name === undefined && /^\s*(?:- +)?[\w-]+:\S/.test(line),
+    message: 'a blank is missing after the colon',
+  },
+  {
+    matches: ({ name, line, code }) =>
+      name === undefined && !line.includes(':') && code === 'MULTILINE_IMPLICIT_KEY',
+    message: 'the line has no name with a colon; is it the rest of a text, indent it further than its name',
+  },
+  {
+    matches: ({ value }) => value.startsWith("'"),
+    message: `a ' within '…' ends the text; write '' for it, or put the text in "…"`,
+  },
+  {
+    matches: ({ value }) => value.startsWith('"'),
+    message: `a " within "…" ends the text; put the text in '…'`,
+  },
+  {
+    matches: ({ value }) => /^(?:\[|\{ ?\w+:)/.test(value),
+    message: ({ value: [bracket] }) =>
+      `the ${bracket} has no ${bracket === '[' ? ']' : '}'} to it, or holds a # outside of quotes`,
+  },
+  {
+    matches: ({ value }) => /^[{*&!|>@%`]/.test(value) && !/^[|>][-+\d]*$/.test(value),
+    message: ({ value: [first] }) => `a text that begins with ${first} must be in quotes; ${IN_QUOTES}`,
+  },
+  {
+    matches: ({ value }) => value.startsWith('- '),
+    message: `a list begins on the next line; if this is a text, ${IN_QUOTES}`,
+  },
+  {
+    matches: ({ value }) => value.includes(': ') || value.endsWith(':'),
+    message: `a text with a colon must be in quotes; ${IN_QUOTES}`,
+  },
+  {
+    matches: ({ code }) => /^(?:BAD_INDENT|BLOCK_AS_IMPLICIT_KEY|MULTILINE_IMPLICIT_KEY)$/.test(code),
+    message: 'the line is not indented like its neighbours',
+    isIndent: true,
+  },
+];
+
+/** Finds all mistakes; of those on one line, the first. */
+export function yamlMistakes(document: Document, text: string): YamlMistake[] {
+  const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
+  if (document.errors.length > 0 && merge)
+    return [{ at: merge.index, message: 'cannot be read: two versions are here, and one has to be chosen.' }];
+  const found = [...parserMistakes(document, text), ...silentMistakes(document, text)].map(
+    ({ at, message }) => ({ at, message: `cannot be read: ${message}.` }),
+  );
+  const lineStart = ({ at }: YamlMistake) => text.lastIndexOf('\n', at - 1);
+  return found.filter(
+    (mistake, index) => found.findIndex((other) => lineStart(other) === lineStart(mistake)) === index,
+  );
+}
+
+/** Mistakes that the parser reports. */
+function parserMistakes(document: Document, text: string): YamlMistake[] {
+  const wronglyIndented = new Set<number>();
+  return [...document.errors, ...document.warnings].flatMap(({ code, pos: [offset], message }) => {
+    const quote = code === 'MISSING_CHAR' ? openQuoteBefore(document, offset) : null;
+    if (quote !== null) return [{ at: quote, message: 'the quote that begins here has no end' }];
+    const start = text.lastIndexOf('\n', offset - 1) + 1;
+    const line = text.slice(start).split('\n', 1)[0] ?? '';
+    const [, name, value = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
+    const place = { code, line, rest: text.slice(offset), name, value };
+    const kind = KINDS.find(({ matches }) => matches(place));
+    if (kind === undefined) return [{ at: offset, message: message.replace(/\.$/, '') }];
+    const said = typeof kind.message === 'string' ? kind.message : kind.message(place);
+    if (kind.isIndent !== true) return [{ at: offset, message: said }];
+    // Entries at the edge begin a block.
+    const block = text.slice(0, start).split(/^\w/m).length;
+    if (wronglyIndented.has(block)) return [];
+    wronglyIndented.add(block);
+    return [{ at: start, message: said }];
+  });
+}
+
+/** Where the quoted text begins that has not ended at an offset. */
+function openQuoteBefore(document: Document, offset: number): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Scalar: (_key, { type, range }) => {
+      if (type?.startsWith('QUOTE') && range && range[0] < offset && range[1] >= offset) found = range[0];
+    },
+  });
+  return found;
+}
+
+/** Mistakes in text that the parser accepts. */
+function silentMistakes(document: Document, text: string): YamlMistake[] {
+  const found: YamlMistake[] = [];
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) === undefined)
+        found.push({
+          at: alias.range?.[0] ?? 0,
+          message: `a text that begins with * must be in quotes (there is no &${alias.source} before this)`,
+        });
+    },
+    Scalar: (_key, scalar) => {
+      const [start = 0, end = text.length] = scalar.range ?? [];
+      if (scalar.anchor?.endsWith(';'))
+        found.push({
+          at: start,
+          message: `&${scalar.anchor} is not replaced by a character here; type the character itself`,
+        });
+      const [lost] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(end)) ?? [];
+      if (
+        lost !== undefined &&
+        isScalar(scalar) &&
+        scalar.type === 'PLAIN' &&
+        typeof scalar.value === 'string'
+      )
+        found.push({
+          at: end,
+          message: `"${lost.trim()}" would be left out, as # begins a comment; ${IN_QUOTES}`,
+        });
+    },
+  });
+  return found;
+}
+
+/** Whether the text means nothing at all. A name that is there twice does not keep the rest from being checked. */
+export function isUnreadable(document: Document): boolean {
+  let hasBrokenAlias = false;
+  visit(document, {
+    Alias: (_key, alias) => {
+      hasBrokenAlias ||= alias.resolve(document) === undefined;
+    },
+  });
+  return hasBrokenAlias || document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
+}

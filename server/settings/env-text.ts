@@ -1,0 +1,110 @@
+// Finds mistakes in the text of a .env file and in names of variables. A server that started all the same would run with a default that
+// the operator did not choose.
+import { parseEnv } from 'node:util';
+
+import type { Mistake } from '#server/platform/mistake.ts';
+import { nearestName } from '#server/platform/nearest-name.ts';
+import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
+
+export type EnvFile = {
+  /** Mistakes that stop the start. */
+  readonly mistakes: readonly Mistake[];
+  /** Mistakes that do not stop the start. */
+  readonly warnings: readonly Mistake[];
+  /** The settings, as Node reads them. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The line of each setting, counted from 1. */
+  readonly lines: ReadonlyMap<string, number>;
+};
+
+/**
+ * One line of a .env file, or several that a quoted value spans, as Node's parseEnv takes them apart. It skips lines without an entry,
+ * and the text after a closing quote.
+ */
+const LINE =
+  /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
+
+/**
+ * Reads a .env file.
+ * @param text with lines that end with \n
+ * @param file as the operator calls it
+ */
+export function readEnvText(text: string, file = '.env'): EnvFile {
+  const mistakes: Mistake[] = [];
+  const warnings: Mistake[] = [];
+  const lines = new Map<string, number>();
+  let [line, seen] = [1, 0];
+  for (const { 0: entry, index, groups = {} } of text.matchAll(LINE)) {
+    line += text.slice(seen, index).split('\n').length - 1;
+    seen = index;
+    const { name, sign, other } = groups;
+    const add = (message: string) => mistakes.push({ file, line, message });
+    if (other !== undefined || (sign !== undefined && name === undefined))
+      add('is not understood. Write each setting as NAME=value, and "#" before a comment.');
+    if (name === undefined) continue;
+    const mistake = mistakeInEntry(groups, text.slice(index + entry.length));
+    if (mistake !== null) add(`${name} ${mistake}`);
+    if (!isSettingName(name)) {
+      const meant = nearestName(name.toUpperCase(), SETTING_NAMES);
+      if (meant !== null) add(notASetting(name, meant));
+      else warnings.push({ file, line, message: `${name} is not a setting of this page; it is ignored.` });
+      continue;
+    }
+    const before = lines.get(name);
+    if (before !== undefined) add(`${name} is already set in line ${before}. Keep one of them.`);
+    else lines.set(name, line);
+    if (name === 'INSTANCE_FOLDER')
+      add(`${name} cannot be set here, because it says where .env is. Set it in the environment.`);
+  }
+  return { mistakes, warnings, values: parseEnv(text) as Readonly<Record<string, string>>, lines };
+}
+
+/**
+ * Why an entry does not mean what it seems to.
+ * @param rest the lines after it
+ */
+function mistakeInEntry(
+  { name = '', sign = '', quote, quoted = '', after = '', bare = '' }: Readonly<Record<string, string>>,
+  rest: string,
+): string | null {
+  const isOurs = isSettingName(name);
+  // No setting spans lines: a forgotten quote ends at the next one, in a value further down.
+  if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
+    return `has a quote (${quote}) that is not closed in its line. Close it.`;
+  if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(after))
+    return `has text after its closing quote (${quote}), which is ignored. Put the whole value into quotes of another kind.`;
+  if (isOurs && /^["'`]/.test(bare))
+    return `has a quote (${bare[0]}) that is not closed in its line. Close it.`;
+  // A comment begins after a space. Without one, people mean it as part of the value.
+  if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
+    return 'is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.';
+  // Node then takes the next line that is neither empty nor a comment.
+  if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
+    return 'has only spaces after its "=", so the next line becomes its value. Remove the spaces.';
+  return null;
+}
+
+const namesSetting = (text: string): boolean =>
+  [...text.matchAll(/^[^\S\n]*(?:export )?[^\S\n]*([^\s=]+)[^\S\n]*=/gm)].some(([, name = '']) =>
+    isSettingName(name),
+  );
+
+const notASetting = (name: string, meant: string) => `${name} is not a setting. Did you mean ${meant}?`;
+
+/** Names of other programs that differ from a setting by a letter. */
+const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
+/** Shorter names (PORT, HOST) resemble too many others to be judged outside .env. */
+const SHORTEST_JUDGED = 6;
+
+/**
+ * Finds misspelt settings in the environment.
+ * @param env a name counts only while the one it resembles is not set
+ */
+export function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
+  return Object.keys(env).flatMap((name) => {
+    if (isSettingName(name) || NOT_OURS.has(name)) return [];
+    const meant = nearestName(name.toUpperCase(), SETTING_NAMES, 1);
+    if (meant === null || meant.length < SHORTEST_JUDGED || env[meant]) return [];
+    return [{ message: notASetting(name, meant) }];
+  });
+}

@@ -1,0 +1,150 @@
+// Rules that settings must obey together.
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
+import { addressRefusal } from '#server/platform/public-addresses.ts';
+import { isPostgres } from '#server/settings/database-setting.ts';
+import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
+import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
+
+/** The settings as they were read. */
+export type GivenSettings = {
+  /** A setting with a mistake of its own is undefined. */
+  readonly values: Partial<SettingValues>;
+  /** The texts of those that are set, right or wrong. */
+  readonly texts: Readonly<Partial<Record<SettingName, string>>>;
+  readonly env: Environment;
+};
+
+type Rule = {
+  readonly broken: (given: GivenSettings) => boolean;
+  /** A sentence that begins with the setting to change. */
+  readonly message: string | ((given: GivenSettings) => string);
+};
+
+const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as const;
+
+const RULES: readonly Rule[] = [
+  {
+    broken: (given) =>
+      isSamePort(pagePort(given), given.values.METRICS_PORT) &&
+      isSameHost(given.values.HOST, given.values.METRICS_HOST),
+    message: ({ values }) =>
+      `METRICS_PORT must be another number than PORT: both would listen on ${values.PORT}.`,
+  },
+  {
+    broken: (given) => given.texts.PUBLIC_URL === undefined && BLOCKED_PORTS.has(pagePort(given)),
+    message: ({ values }) =>
+      `PORT must not be ${values.PORT}, which no browser opens. Set another; behind a proxy, set PUBLIC_URL to the URL that visitors use.`,
+  },
+  {
+    broken: ({ texts }) => isPostgres(texts.DATABASE_URL ?? '') && texts.APP_SECRET === undefined,
+    message: `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+  },
+  {
+    broken: ({ values: { RETENTION_DAYS: days = 0, MAIL_RETENTION_DAYS: mailDays = days } }) =>
+      days > 0 && (mailDays === 0 || mailDays > days),
+    message:
+      'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: an e-mail is not kept for longer than its code.',
+  },
+  {
+    broken: (given) =>
+      given.values.WEBHOOK_ALLOW_PRIVATE !== 'yes' &&
+      webhookUrls(given).some(({ protocol }) => protocol === 'http:'),
+    message:
+      'WEBHOOK_URLS must begin with https. Set WEBHOOK_ALLOW_PRIVATE=yes to allow http in your own network.',
+  },
+  {
+    broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
+    // Does not repeat the URL: anyone who knows it can send to it.
+    message:
+      'WEBHOOK_URLS names an IP address that is not called. Set WEBHOOK_ALLOW_PRIVATE=yes to call one of your own network; link-local, multicast and reserved ones, and those of cloud metadata, are never called.',
+  },
+  {
+    broken: ({ values, texts }) =>
+      texts.OPERATOR_EMAIL === undefined && (values.NEW_LEAD_EMAIL ?? 'off') !== 'off',
+    message: 'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL reports new leads to it.',
+  },
+  {
+    broken: ({ texts }) =>
+      texts.DESK_URL === undefined && (texts.DESK_PEOPLE !== undefined || texts.DESK_PORT !== undefined),
+    message: ({ texts }) =>
+      `DESK_URL must be set too for ${(['DESK_PEOPLE', 'DESK_PORT'] as const).filter((name) => texts[name] !== undefined).join(' and ')} to have an effect.`,
+  },
+  {
+    broken: ({ texts }) => texts.DESK_URL !== undefined && texts.DESK_PEOPLE === undefined,
+    message:
+      'DESK_PEOPLE must be set too: who may sign in at DESK_URL, such as ada@example.com:all, bob@example.com.',
+  },
+  {
+    broken: ({ values, texts }) => /^https:/i.test(texts.DESK_URL ?? '') && values.TRUST_PROXY === false,
+    message:
+      'TRUST_PROXY must be set when DESK_URL is https: the desk is behind a proxy, and everyone would count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+  },
+  {
+    broken: (given) => {
+      const desk = URL.parse(given.values.DESK_URL ?? '');
+      const page = URL.parse(given.texts.PUBLIC_URL ?? `http://localhost:${pagePort(given)}`);
+      if (desk === null || page === null) return false;
+      return desk.origin === page.origin || (desk.protocol === 'https:' && desk.hostname === page.hostname);
+    },
+    message:
+      'DESK_URL must be another host than that of PUBLIC_URL: a browser sends the cookies of a host to all of it, whatever the port.',
+  },
+  {
+    broken: (given) => hasDesk(given) && isSamePort(given.values.DESK_PORT, pagePort(given)),
+    message: ({ values }) =>
+      `DESK_PORT must be another number than PORT: both would listen on ${values.DESK_PORT}.`,
+  },
+  {
+    broken: (given) =>
+      hasDesk(given) &&
+      isSamePort(given.values.DESK_PORT, given.values.METRICS_PORT) &&
+      isSameHost(given.values.HOST, given.values.METRICS_HOST),
+    message: ({ values }) =>
+      `DESK_PORT must be another number than METRICS_PORT: both would listen on ${values.DESK_PORT}.`,
+  },
+  {
+    broken: (given) => [1, 2].includes(missingDkim(given).length),
+    message: (given) =>
+      `${missingDkim(given).join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`,
+  },
+];
+
+/** Finds settings that contradict each other, or that need another one. */
+export const mistakesAcrossSettings = (given: GivenSettings): string[] =>
+  RULES.filter(({ broken }) => broken(given)).map(({ message }) =>
+    typeof message === 'string' ? message : message(given),
+  );
+
+/** 0 if systemd listens in its place. */
+const pagePort = ({ values, env }: GivenSettings): number => (env['LISTEN_FDS'] ? 0 : (values.PORT ?? 0));
+
+const hasDesk = ({ texts }: GivenSettings): boolean => texts.DESK_URL !== undefined;
+
+/** Port 0 is a free one. */
+const isSamePort = (one = 0, other = 0): boolean => one > 0 && one === other;
+
+/** Whether two hosts to listen on are one IP address, or one of them is all addresses. */
+function isSameHost(one = '', other = ''): boolean {
+  const [first, second] = [one, other].map((host) => {
+    const name = host === 'localhost' ? '127.0.0.1' : host.toLowerCase();
+    return ipaddr.isValid(name) ? ipaddr.process(name).toString() : name;
+  }) as [string, string];
+  const includes = (all: string, host: string) => all === '::' || (all === '0.0.0.0' && !host.includes(':'));
+  return first === second || includes(first, second) || includes(second, first);
+}
+
+const webhookUrls = ({ values }: GivenSettings): URL[] =>
+  (values.WEBHOOK_URLS ?? []).map((text) => new URL(text));
+
+/** Whether a host is an IP address that is refused. Names are checked when they are called. */
+function isNeverCalled(hostname: string, { values }: GivenSettings): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  const allowPrivate = values.WEBHOOK_ALLOW_PRIVATE === 'yes';
+  return isIP(address) !== 0 && addressRefusal(address, { allowPrivate, allowPublic: true }) !== null;
+}
+
+const missingDkim = ({ texts }: GivenSettings): string[] =>
+  DKIM_NAMES.filter((name) => texts[name] === undefined);

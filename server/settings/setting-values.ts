@@ -1,0 +1,247 @@
+// What the text of a setting may be, and the value it becomes. A mistake never repeats the text, which may be a password.
+import { createPublicKey } from 'node:crypto';
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+
+import { isLoopback } from '#server/platform/loopback.ts';
+import { loginMistake } from '#server/settings/login-in-url.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+import { isSingleLine } from '#shared/single-line.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A value, or what is wrong with the text: phrases that follow the name of the setting. */
+type ReadValue<Value> = { readonly value: Value } | { readonly mistakes: readonly string[] };
+
+/** Reads the text of a setting, which is never empty. Some settings leave out what other variables of the environment say. */
+export type ReadSetting<Value> = (text: string, env: Environment) => ReadValue<Value>;
+
+/** @param read returns null for text that is wrong */
+export const valueOf =
+  <Value>(read: (text: string) => Value | null, must: string): ReadSetting<Value> =>
+  (text) => {
+    const value = read(text);
+    return value === null ? { mistakes: [must] } : { value };
+  };
+
+export const textThat = (isRight: (text: string) => boolean, must: string): ReadSetting<string> =>
+  valueOf((text) => (isRight(text) ? text : null), must);
+
+export const anyText: ReadSetting<string> = (text) => ({ value: text });
+
+export const oneOf = <const Name extends string>(...names: readonly Name[]): ReadSetting<Name> =>
+  valueOf(
+    (text) => names.find((name) => name === text) ?? null,
+    `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`,
+  );
+
+export const wholeNumber = (min: number, max: number): ReadSetting<number> =>
+  valueOf((text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : null;
+  }, `must be a whole number from ${min} to ${max}`);
+
+/** Several values, separated by spaces or commas. */
+export const listOf = (isRight: (part: string) => boolean, must: string): ReadSetting<readonly string[]> =>
+  valueOf((text) => {
+    const parts = partsOf(text);
+    return parts.every(isRight) ? parts : null;
+  }, must);
+
+const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
+
+/** The breaker compares with the eight days before, and the limits per day look back one more. */
+const RETENTION_MIN_DAYS = 9;
+
+export const retentionDays: ReadSetting<number> = valueOf((text) => {
+  const days = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  return days === 0 || days >= RETENTION_MIN_DAYS ? days : null;
+}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back that far`);
+
+export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  return hours === undefined ? null : (Number(hours) * 60 + Number(minutes)) * 60_000;
+}, 'must be a time of day in UTC, such as 07:00');
+
+export const isWebUrl = (text: string): boolean =>
+  ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '');
+
+/** Requests are compared with the path to the letter, so it has no character that could be written in two ways. */
+const PAGE_URL = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
+
+export const pageUrl: ReadSetting<string> = (text) => {
+  if (!isWebUrl(text)) return { mistakes: ['must be a URL such as https://guide.example.com'] };
+  const port = blockedPort(text);
+  const mistakes = [
+    port === null ? '' : `must not name port ${port}, which no browser opens`,
+    PAGE_URL.test(text)
+      ? ''
+      : 'must be the URL of the page alone, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
+  ].filter((mistake) => mistake !== '');
+  return mistakes.length > 0 ? { mistakes } : { value: text };
+};
+
+/** A scheme, a host and perhaps a port, without a login. */
+const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
+
+export const deskUrl: ReadSetting<string> = (text) => {
+  const url = URL.parse(text);
+  if (url === null || !isWebUrl(text))
+    return { mistakes: ['must be a URL such as https://desk.example.com'] };
+  const port = blockedPort(text);
+  const mistakes = [
+    ORIGIN.test(text)
+      ? ''
+      : 'must be the URL of a host alone, such as https://desk.example.com: no path, no "?" and no "#"',
+    url.protocol === 'https:' || isLoopback(url.hostname)
+      ? ''
+      : 'must begin with https. Only this machine may be http, such as http://localhost:3001',
+    port === null ? '' : `must not name port ${port}, which no browser opens`,
+  ].filter((mistake) => mistake !== '');
+  return mistakes.length > 0 ? { mistakes } : { value: url.origin };
+};
+
+/** Ports that no browser opens, as other protocols listen there (WHATWG Fetch, "bad port"). */
+export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+function blockedPort(url: string): number | null {
+  const port = Number(URL.parse(url)?.port);
+  return BLOCKED_PORTS.has(port) ? port : null;
+}
+
+export const smtpUrl: ReadSetting<string> = (text) => {
+  const login = loginMistake(text);
+  if (login !== null) return { mistakes: [login] };
+  const url = URL.parse(text);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
+    return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
+  try {
+    decodeURIComponent(url.username + url.password);
+    return { value: text };
+  } catch {
+    return { mistakes: ['has a "%" in its user or password that must be written %25'] };
+  }
+};
+
+export const trustedProxies: ReadSetting<false | number | readonly string[]> = valueOf((text) => {
+  if (text === 'off') return false;
+  if (/^\d{1,2}$/.test(text)) return Number(text) === 0 ? false : Number(text);
+  const networks = text.split(',').map((part) => part.trim());
+  return networks.every(isNetwork) ? networks : null;
+}, 'must be a number of proxies (1), or a list of networks (10.0.0.0/8, 2001:db8::/32), or off');
+
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+
+/** Unlike a visitor's, an operator's may be at a host of their own network, such as root@localhost. */
+function isOperatorAddress(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
+}
+
+export const emailAddress: ReadSetting<string> = textThat(
+  isOperatorAddress,
+  'must be one e-mail address alone, such as you@example.com: no name, no "mailto:", no ";"',
+);
+
+/** A sender: a name as readers see it, or '', and an e-mail address. */
+export type Mailbox = { readonly name: string; readonly address: string };
+
+/** A name that a text editor has put into quotes that mean nothing to a mail program. */
+const CURLY_QUOTES = /^[“”„‘’‚].*[“”‘’]\s*(?:<[^<>]*>)?$/;
+
+export const mailbox: ReadSetting<Mailbox> = (text) => {
+  if (CURLY_QUOTES.test(text))
+    return {
+      mistakes: ['has curly quotes around it. Write the name without quotes: Guide <guide@example.com>'],
+    };
+  const [, typed = '', address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
+  const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(typed.trim()) ?? [];
+  const value = {
+    name: quoted?.replaceAll(/\\(.)/g, '$1') ?? typed.trim(),
+    address: address.trim(),
+  };
+  return isSingleLine(value.name) && isOperatorAddress(value.address)
+    ? { value }
+    : {
+        mistakes: [
+          'must be one e-mail address, alone or after a name, such as guide@example.com or Guide <guide@example.com>: no "mailto:", no ";"',
+        ],
+      };
+};
+
+/** Leaves room for the local part of a return path in an e-mail address of 254 characters. */
+const BOUNCE_DOMAIN_MAX_LENGTH = 190;
+const BOUNCE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/i;
+
+export const bounceDomain: ReadSetting<string> = valueOf(
+  (text) => (BOUNCE_DOMAIN.test(text) && text.length <= BOUNCE_DOMAIN_MAX_LENGTH ? text.toLowerCase() : null),
+  'must be a domain alone, such as bounces.example.com',
+);
+
+export function isKeyOnP256(text: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
+export const SECRET_MIN_LENGTH = 32;
+
+export const appSecrets: ReadSetting<readonly string[]> = valueOf((text) => {
+  const secrets = text.split(',').map((secret) => secret.trim());
+  return secrets.every((secret) => secret.length >= SECRET_MIN_LENGTH) ? secrets : null;
+}, `must be at least ${SECRET_MIN_LENGTH} random characters (several, newest first, are separated by commas)`);
+
+/** As Standard Webhooks requires. */
+const WEBHOOK_SECRET_BYTES = { min: 24, max: 64 } as const;
+
+export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  if (base64 === undefined || base64.length % 4 !== 0) return false;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= WEBHOOK_SECRET_BYTES.min && length <= WEBHOOK_SECRET_BYTES.max;
+}, `must be whsec_ and ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (several, newest first, are separated by spaces)`);
+
+/** Who may sign in at the desk: `read` looks; `all` also exports, corrects, erases and suppresses. */
+export type DeskRole = 'read' | 'all';
+type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };
+
+const DESK_USER = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?(:passkey)?$/;
+
+export const deskUsers: ReadSetting<ReadonlyMap<string, DeskUser>> = (text) => {
+  const users = new Map<string, DeskUser>();
+  const wrong: string[] = [];
+  const parts = partsOf(text);
+  for (const [index, part] of parts.entries()) {
+    const [, address = '', role = 'read', passkey] = DESK_USER.exec(part) ?? [];
+    const email = normaliseEmail(address);
+    if (asciiAddress(address) === null) wrong.push(`: entry ${index + 1} is not one`);
+    else if (users.has(email)) wrong.push(`: entry ${index + 1} is there already`);
+    else users.set(email, { role: role as DeskRole, passkeyOnly: passkey !== undefined });
+  }
+  if (parts.length === 0) wrong.push('');
+  return wrong.length === 0
+    ? { value: users }
+    : {
+        mistakes: wrong.map(
+          (entry) =>
+            `must be e-mail addresses, each once, such as ada@example.com:all, bob@example.com (who may only read)${entry}`,
+        ),
+      };
+};
