@@ -1,4 +1,4 @@
-// Makes web/public/fonts/: the characters and weights of two fonts that the page uses.
+// Makes web/public/fonts/: subsets with only the characters and weights that the page uses.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -23,7 +23,6 @@ const headingFont = await subsetFont(newsreader, headingCharacters, {
   variationAxes: { opsz: 36, wght: { min: 400, max: 600 } },
 });
 
-// Latin-1 for the names of people and companies.
 const textCharacters = `${printableAscii}${range(0xa0, 0xff)}’‘‚“”„–—…•−€™ŒœŠšŽž`;
 const hanken = readFileSync(path.join(hankenFolder, 'files/hanken-grotesk-latin-wght-normal.woff2'));
 const textFont = await subsetFont(hanken, textCharacters, {
