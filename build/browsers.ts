@@ -1,7 +1,6 @@
-// The browsers that the page supports. The build targets them, and checks/browsers.ts checks its output against them (see
-// CONTRIBUTING.md).
+// The supported browsers: the build targets them, checks/browsers.ts checks its output (CONTRIBUTING.md).
 
-/** The oldest release of each family, by the names of @mdn/browser-compat-data. */
+/** The oldest release per family, named as in @mdn/browser-compat-data. */
 export const SERVED_BROWSERS = {
   chrome: '111',
   edge: '111',
@@ -9,7 +8,7 @@ export const SERVED_BROWSERS = {
   safari: '16.4',
 } as const;
 
-/** The same releases, as the bundler and its CSS compiler write them. */
+/** The same releases in the notation of Vite and Lightning CSS. */
 export const BUILD_TARGET: readonly string[] = Object.entries(SERVED_BROWSERS).map(
   ([name, version]) => `${name}${version}`,
 );
