@@ -1,7 +1,5 @@
-// The floor: the least a server can do for a flow that is as durable as ours. Plain node:http, the same databases and the same
-// mail library; no limits, no outbox, no validation, no framework. One transaction of three inserts and a mail for a form, one
-// transaction for a code. /bytes/N answers with a compressed buffer of N bytes. Settings come by the environment: PORT,
-// DATABASE_URL, SMTP_URL.
+// The least that an equally durable flow costs: plain node:http, the same databases and mail library; no limits, queue,
+// validation or framework. /bytes/N returns N bytes. Settings: PORT, DATABASE_URL, SMTP_URL.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -138,7 +136,7 @@ const mailer = createTransport({
   maxConnections: 5,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-/** As if compressed beforehand: readers do not decompress it. */
+/** Random, like compressed data. */
 const files = new Map<number, Buffer>();
 function fileOf(bytes: number): Buffer {
   let file = files.get(bytes);

@@ -1,4 +1,4 @@
-// The page and a hashed file, beside plain node:http with a buffer of as many bytes.
+// The page and a hashed file, compared with node:http and a buffer of the same size.
 import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { bytesOf, readersOf } from '#proofs/speed/readers.ts';
@@ -6,7 +6,7 @@ import type { Section } from '#proofs/speed/section.ts';
 
 const READERS = 64;
 
-/** Measures both; the engine does not matter. */
+/** The engine does not matter. */
 export const measureStatic = (surroundings: Surroundings, pace: Pace): Promise<Section> =>
   withBoth(surroundings, async (both) => {
     const [{ url }] = both;
