@@ -1,9 +1,8 @@
-// Finds the Chromium that tests and tools drive, and how to start it.
 import { existsSync } from 'node:fs';
 
 import { chromium } from '@playwright/test';
 
-/** Without windows: the browser tests take 0.7 of the time with it. */
+/** Headless; the browser tests take 0.7 of the time with it. */
 const SHELL = '/usr/bin/chromium-headless-shell';
 const PATHS = [
   '/usr/bin/chromium',
@@ -15,8 +14,8 @@ const PATHS = [
 ];
 
 /**
- * The path of a Chromium: CHROME_PATH, Playwright's own, or one of the system's; undefined when there is none.
- * @param shell whether the shell will do; its pointer rests on every page and wakes it, which spoils what is measured
+ * CHROME_PATH, Playwright's Chromium or a system one; undefined without any.
+ * @param shell whether the headless shell is allowed; its pointer rests on every page and disturbs measurements
  */
 export function findChromium({ shell = true } = {}): string | undefined {
   return [process.env['CHROME_PATH'], chromium.executablePath(), ...(shell ? [SHELL] : []), ...PATHS].find(
@@ -24,14 +23,14 @@ export function findChromium({ shell = true } = {}): string | undefined {
   );
 }
 
-/** Whether the one that was found draws windows that no test looks at. */
+/** Whether this Chromium draws windows that no test needs. */
 export const drawsWindows = (path: string): boolean => PATHS.includes(path);
 
-/** Keeps Chromium from talking to anybody but the page under test. */
+/** Stops background requests to other hosts. */
 const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
-  // Letters as wide as in other browsers: those of the shell would else be rounded to whole pixels, and lines break elsewhere.
+  // Otherwise the shell rounds letter widths to whole pixels, and lines break elsewhere.
   '--font-render-hinting=none',
   '--disable-quic',
   '--no-first-run',
@@ -40,7 +39,7 @@ const CHROMIUM_ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** What Playwright's launch takes. */
+/** Options for Playwright's launch(). */
 export function chromiumLaunchOptions({ shell = true } = {}): { executablePath?: string; args: string[] } {
   const executablePath = findChromium({ shell });
   return { ...(executablePath !== undefined && { executablePath }), args: CHROMIUM_ARGUMENTS };

@@ -1,14 +1,14 @@
-// What mail filters and mail programs ask of a mail, looked at as it came over the wire. One sentence for each fault.
+// The requirements of mail filters and mail programs, checked on a received mail.
 import { authenticate } from 'mailauth';
 
 import { PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
 
-/** Gmail cuts off what is longer. */
+/** Gmail clips longer mail. */
 const MOST_BYTES = 100_000;
 /** RFC 5322, section 2.1.1. */
 const MOST_OCTETS_IN_LINE = 998;
 
-/** Everything that is wrong with a mail; [] when nothing is. */
+/** One sentence per fault. */
 export async function deliverabilityFaults(
   sent: SentMail,
   resolver: EveryMail['resolver'],
@@ -23,13 +23,13 @@ export async function deliverabilityFaults(
 
 const when = (isSo: boolean, fault: string): string[] => (isSo ? [fault] : []);
 
-/** Without what is attached. */
+/** Without attachments. */
 export const bytesOf = ({ mail }: SentMail): number =>
   Buffer.byteLength(mail.raw) -
   mail.parsed.attachments.reduce((sum, each) => sum + inBase64(each.content), 0);
 
 const inBase64 = (content: string | ArrayBuffer | Uint8Array): number =>
-  // Lines of 76, each with its end.
+  // Base64 in lines of 76 characters plus CRLF.
   Math.ceil((Buffer.from(content as ArrayBuffer).byteLength / 57) * 78);
 
 function formFaults(sent: SentMail): string[] {
@@ -161,5 +161,5 @@ const decoded = (html: string): string =>
     },
   );
 
-/** What is said, without how it is set: bars, rules and punctuation are left out. */
+/** Words without layout: bars, rules and punctuation. */
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{N}@]+/gu) ?? []).join(' ');

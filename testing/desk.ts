@@ -1,4 +1,4 @@
-// A command of the desk, run in this process: on the service of a server under test, or on the one that it opens itself.
+// Runs a desk command in this process, on the service of a server under test or on its own.
 import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
@@ -16,7 +16,7 @@ export type DeskAnswer = {
   readonly notes: string;
 };
 
-/** @param replacements confirm: the answer is no if not given */
+/** @param replacements confirm: default is no */
 export const desk = (
   service: Service,
   args: readonly string[],
@@ -25,8 +25,8 @@ export const desk = (
   run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
 /**
- * As in a shell: with these settings, in a folder that has its .env and data/ and is the current one. One at a time: this process
- * has them meanwhile.
+ * Like a shell: with these settings, in a folder with its .env and data/. One at a time, because it changes this process's
+ * environment and folder.
  */
 export async function deskIn(
   folder: string,
@@ -71,7 +71,7 @@ async function run(
       paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: () => Date.now(),
-      // No server is there: no test asks about real domains.
+      // Nothing listens here: no test asks about real domains.
       dnsServers: ['127.0.0.1:9'],
       ...partsOf(note),
     },

@@ -1,4 +1,4 @@
-// The calls of a lead, as tests make them: ask for a code, read it in the mail, enter it.
+// The API calls of a lead.
 import assert from 'node:assert/strict';
 
 import type { LightMyRequestResponse } from 'fastify';
@@ -7,10 +7,10 @@ import type { CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
-/** The address of a filled form. */
+/** The default form's e-mail address. */
 export const EMAIL = 'ada@example.com';
 
-/** A code that is certainly not the right one. */
+/** A wrong code. */
 export const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 export const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) =>
@@ -22,7 +22,7 @@ export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
 export const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
 
-/** The letters by which a visitor finds the mail of a request. */
+/** The letters that identify a request's mail. */
 export const referenceOf = (response: LightMyRequestResponse): string =>
   response.json<CodeRequested>().reference;
 

@@ -5,7 +5,6 @@ import test from 'node:test';
 
 import * as campaigns from '#testing/other-campaigns.ts';
 
-/** When each file of a folder was last touched. */
 const touched = (folder: string): (readonly [string, bigint])[] =>
   globSync('**/*', { cwd: folder }).map(
     (file) => [file, statSync(path.join(folder, file), { bigint: true }).ctimeNs] as const,

@@ -1,15 +1,13 @@
-// The promises of the product, each with faults that the tests must catch (`npm run prove:tests`). A change that moves the code moves
-// the row along with it.
+// The promises of the product and the faults that tests must catch (`npm run prove:tests`). If you move code, update its row.
 
 export type PlantedFault = {
   readonly promise: string;
-  /** What the change does. */
   readonly fault: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** The files of which at least one test must fail. */
+  /** At least one test in these files must fail. */
   readonly tests: readonly string[];
 };
 

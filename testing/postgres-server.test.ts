@@ -1,4 +1,3 @@
-// The tests' own PostgreSQL: it is there in the end, and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// nginx and Caddy as operators run them: with the files of deploy/, in which only names, ports and certificates are replaced.
+// nginx and Caddy with the files of deploy/, in which only names, ports and certificates are replaced.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,12 +17,12 @@ export type ProxyName = 'nginx' | 'caddy';
 export type ProxyPorts = {
   readonly http: number;
   readonly https: number;
-  /** Of the page's processes. Caddy takes the first. */
+  /** Of the page's processes. Caddy uses only the first. */
   readonly pages: readonly number[];
 };
 export type Proxy = { readonly close: () => Promise<void> };
 
-/** A file of deploy/ with this in the place of that. Throws when something to be replaced is not there. */
+/** A file of deploy/ with replacements. Throws if one does not apply. */
 function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce(
     (text, [from, to]) => {
@@ -33,7 +33,7 @@ function readDeployed(name: string, replacements: readonly (readonly [from: stri
   );
 }
 
-/** Writes the certificate for localhost. @returns where it and its key are */
+/** Writes the certificate for localhost. @returns the paths of certificate and key */
 function writeCertificate(folder: string): readonly [certificate: string, key: string] {
   const certificate = path.join(folder, 'certificate.pem');
   const key = path.join(folder, 'key.pem');
@@ -42,7 +42,7 @@ function writeCertificate(folder: string): readonly [certificate: string, key: s
   return [certificate, key];
 }
 
-/** Writes nginx' main file, of Debian's kind, compression and all. @returns nginx' parameters */
+/** A main configuration like Debian's, including compression. @returns nginx's parameters */
 function nginxWith(folder: string, servers: string): string[] {
   const main = path.join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -63,11 +63,11 @@ http { access_log off; gzip on; ${temporary.join(' ')} ${servers} }
 const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: string, to: string])[] => [
   ['listen 80;', `listen 127.0.0.1:${http};`],
   ['listen 443', `listen 127.0.0.1:${https}`],
-  // Not every machine has IPv6.
+  // Some machines lack IPv6.
   ['listen [::]', '# listen [::]'],
 ];
 
-/** nginx for one page at the root of its name. */
+/** One page at the root of its host. */
 function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guide.example.com';
@@ -87,13 +87,10 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
   return nginxWith(folder, `include ${file};`);
 }
 
-/** What the site at the root answers, in tests of a page under a path of it. */
+/** The body of the site at the root. */
 export const MAIN_SITE = 'This is the main site.';
 
-/**
- * nginx with a site that treats scripts and pictures as its own, forbids everything to its pages, and has its own error pages; and the
- * page under a path of it.
- */
+/** A page under a path of a site that claims scripts and pictures, sets strict policies and has its own error pages. */
 function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const snippet = path.join(folder, 'nginx-path.conf');
@@ -122,7 +119,7 @@ server {
   );
 }
 
-/** nginx with a guide for each of two names: spring.localhost and autumn.localhost. */
+/** Two guides with a host name each: spring.localhost and autumn.localhost. */
 function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guides';
@@ -141,14 +138,14 @@ function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   return nginxWith(folder, `include ${file};`);
 }
 
-/** nginx as it is when nothing is set: it leaves a server out after one refusal, and gives a form up that met a connection's end. */
+/** nginx's defaults: it skips a server after one failure, and does not resend a form whose connection closed. */
 const withoutTries = (site: string): string =>
   site
     .replaceAll(' max_fails=0', '')
     .replace(' non_idempotent', '')
     .replace(/error_page .*;/, '');
 
-/** Writes Caddy's file. @returns Caddy's parameters */
+/** @returns Caddy's parameters */
 function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
   const file = path.join(folder, 'Caddyfile');
   writeFileSync(
@@ -174,14 +171,14 @@ const configureCaddy = (folder: string, ports: ProxyPorts): string[] =>
     ]),
   );
 
-/** Caddy with a site whose unknown addresses are its first page, and the page under a path of it. */
+/** A page under a path of a single-page site. */
 function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   const snippet = path.join(folder, 'path.caddy');
   writeFileSync(
     snippet,
     readDeployed('path.caddy', [
       ['reverse_proxy 127.0.0.1:3000', `reverse_proxy 127.0.0.1:${ports.pages[0]}`],
-      // As long as a test can wait.
+      // Limits the test's duration.
       ['lb_try_duration 20s', 'lb_try_duration 1s'],
     ]),
   );
@@ -208,9 +205,9 @@ const CONFIGURED = {
 } as const;
 
 /**
- * Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it has a certificate.
- * @param options withDefaults: nginx without the lines that make it try again, for comparison. place: where the page is, at the root
- *   of its name, under /guide of another site, or one of two that have a name each
+ * Starts a proxy for https://localhost and waits for its certificate.
+ * @param options withDefaults: nginx without retries, for comparison; place: the page at the root, under /guide of another
+ * site, or one of two host names
  */
 export async function startProxy(
   name: ProxyName,
@@ -255,7 +252,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Caddy listens before it has made itself a certificate, and refuses visitors until then. */
+/** Caddy listens before it has a certificate, and refuses visitors until then. */
 const speaksTls = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connectTls({

@@ -1,5 +1,5 @@
 /**
- * Park and Miller's generator: the same seed makes the same numbers.
+ * Park and Miller's generator; reproducible by seed.
  * @param seed a whole number from 0
  * @returns numbers from 0 (included) to 1 (excluded)
  */

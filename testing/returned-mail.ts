@@ -1,8 +1,8 @@
-// Messages as mail servers send them back: a delivery status notification as Postfix writes it, a feedback report as Yahoo does.
+// A delivery status notification like Postfix's, and a feedback report like Yahoo's.
 
 type Report = {
   readonly messageId?: string;
-  /** To whom the report goes. */
+  /** Recipient of the report. */
   readonly to?: string;
   readonly date?: string;
 };
@@ -19,7 +19,7 @@ const returned = (messageId: string | undefined, recipient: string): string =>
     'Date: Fri, 20 Nov 2026 12:00:00 +0000',
   );
 
-/** @param messageId of the mail that is returned; none: its headers have none */
+/** @param messageId of the returned mail; omitted if undefined */
 export const deliveryStatus = ({
   messageId,
   to = 'guide@example.com',
