@@ -1,6 +1,5 @@
 // The supported browsers: the build targets them, checks/browsers.ts checks its output (CONTRIBUTING.md).
 
-/** The oldest release per family, named as in @mdn/browser-compat-data. */
 export const SERVED_BROWSERS = {
   chrome: '111',
   edge: '111',
@@ -8,7 +7,6 @@ export const SERVED_BROWSERS = {
   safari: '16.4',
 } as const;
 
-/** The same releases in the notation of Vite and Lightning CSS. */
 export const BUILD_TARGET: readonly string[] = Object.entries(SERVED_BROWSERS).map(
   ([name, version]) => `${name}${version}`,
 );

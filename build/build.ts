@@ -1,5 +1,4 @@
-// Builds the site next to the current release and moves it into dist/ when it is complete (server/http/releases.ts). Running
-// servers keep serving the old one until they restart.
+// Builds the site and moves it into dist/ (server/http/releases.ts). Running servers keep the old one until they restart.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -99,8 +98,8 @@ function withCode(error: unknown): unknown {
 }
 
 /**
- * The second file takes its imports from the running module, not from a URL: after a retry the first file has another URL, and
- * loading it twice would start two applications (web/later-stages/load-later-stages.ts).
+ * Imports the first file from the running module, not from a URL: a retry has another URL and would start a second application
+ * (web/later-stages/load-later-stages.ts).
  */
 const joinFiles: Plugin = {
   name: 'join-files',
@@ -122,7 +121,6 @@ const joinFiles: Plugin = {
   },
 };
 
-/** Two files: one for the form, one for the later stages. */
 async function buildApp(variant: string | null): Promise<{ appUrl: string; secondFileUrl: string }> {
   const output = await run(
     {
@@ -171,17 +169,13 @@ async function buildCriticalStyles(list: string): Promise<string> {
     },
   });
   const styles = output.map((file) => (file.type === 'asset' ? String(file.source) : ''));
-  // Vite leaves comments as markers.
   return styles
     .join('')
     .replaceAll(/\/\*.*?\*\//g, '')
     .trim();
 }
 
-/**
- * Only the letters of the headlines and the title, small enough to be inline: the first paint has the right typeface, and
- * nothing moves when the whole font arrives.
- */
+/** Inline, so that the first paint has the right typeface and nothing moves when the whole font arrives. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
   const font = await makeHeadlineFont(whole, texts);
@@ -221,7 +215,6 @@ async function buildProofOfWork(): Promise<void> {
   });
 }
 
-/** Reports to the operator's visit counter. */
 async function buildCounter(): Promise<string> {
   const [{ fileName }] = await run({
     publicDir: false,
@@ -257,7 +250,7 @@ async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
   return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
-/** The theme is set by a separate file before the first paint, because the desk's policy forbids inline scripts. */
+/** The desk's policy forbids inline scripts. */
 async function buildDesk(): Promise<void> {
   const built = findBuiltDesk(PROJECT_FOLDER, builtFrom);
   if (built !== undefined) {
@@ -276,7 +269,7 @@ async function buildDesk(): Promise<void> {
   });
   const theme: Plugin = {
     name: 'theme-first',
-    // The script also sets the theme-color meta tag, so it comes after it.
+    // The script also sets the theme-color meta tag.
     transformIndexHtml: (html) =>
       html.replace('<title>', `<script src="/${boot.fileName}"></script>\n    <title>`),
   };
@@ -328,7 +321,6 @@ function takeCampaignFiles(): void {
 /** Styles that only some landing pages need. */
 const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
 
-/** @returns an empty string for a page that needs none of them */
 async function buildStylesWhereUsed(page: string): Promise<string> {
   const used: string[] = [];
   for (const list of WHERE_USED) {

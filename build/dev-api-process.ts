@@ -1,5 +1,5 @@
-// Starts and restarts the API of the development server, with its own data. Without mail account, webhooks or the instance's
-// database, so that nothing leaves this machine.
+// Starts and restarts the development API without a mail account, webhooks or the instance's database, so that nothing leaves
+// this machine.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -9,9 +9,7 @@ import { parseEnv } from 'node:util';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** Settings that reach other machines or the live page. */
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
-/** Turns on every kind of mail. */
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
 /** Then it is killed; by now it has answered open requests (dev-api.ts). */
 const STOP_WITHIN_MS = 8_000;

@@ -1,5 +1,4 @@
-// The API of the development server, in its own process so that it can restart. It ends when the channel to its parent closes,
-// however the parent ended.
+// The API of the development server. It ends when the channel to its parent closes, however the parent ended.
 import { buildApp } from '#server/run/app.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, readInstance } from '#server/run/service.ts';

@@ -1,4 +1,3 @@
-// The HTML of the inbox: a list and one mail.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -73,7 +72,6 @@ pre { padding: 1.25rem; border: 1px solid var(--rule); border-radius: var(--radi
 }
 `;
 
-/** In the head, so that the theme is set before the first paint. */
 const THEME = `
 const dark = () => (localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
 document.documentElement.classList.toggle('dark', dark());
@@ -95,7 +93,7 @@ new EventSource('/inbox/events').onmessage = () => {
   looking = Promise.resolve(looking).then(look);
 };
 async function look() {
-  // Ignored: the server is restarting or has ended, and its next event refreshes the page.
+  // The next event refreshes the page.
   const text = await fetch(location.href).then((answer) => answer.text()).catch(() => null);
   if (text === null) return;
   const page = new DOMParser().parseFromString(text, 'text/html');

@@ -1,4 +1,4 @@
-// The inbox of the development server: every mail that the API wrote, and a sample of each kind from the saved words.
+// The inbox of the development server: received mails, and a sample of each kind.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -11,7 +11,6 @@ import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
 import { sampleMails } from '#build/dev-mail-samples.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 
-/** Newest mails. */
 const MOST_SHOWN = 50;
 const CODE = /(?<!\d)\d{6}(?!\d)/;
 
@@ -20,7 +19,6 @@ const CHANGED = 'data: changed\n\n';
 type Inbox = {
   readonly plugin: Plugin;
   readonly wordsChanged: () => void;
-  /** Call before closing the server. */
   readonly close: () => Promise<void>;
 };
 

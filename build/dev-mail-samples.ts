@@ -1,4 +1,3 @@
-// A sample of every kind of mail, from the current words and invented people.
 import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';

@@ -1,4 +1,3 @@
-// Vite in front of the API, the page rendered as in production, checks of saved words, and the inbox.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -29,7 +28,6 @@ const LOOK_MS = 500;
 
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
-/** Renders production's markup, but loads the application at once. */
 function page(markup: string): string {
   const { site } = readPageWords(CAMPAIGN_FOLDER);
   return `<!doctype html>
@@ -65,7 +63,7 @@ start();
 const sayComplaints = (complaints: readonly string[]): string =>
   `The words cannot be used yet:\n${complaints.map((complaint) => `  - ${complaint}`).join('\n')}`;
 
-/** Throws the mistakes without a stack trace, which means nothing to the author of the words. */
+/** A stack trace means nothing to the author of the words. */
 function refuseSlips(): void {
   const complaints = campaignComplaints(CAMPAIGN_FOLDER);
   if (complaints.length === 0) return;
@@ -87,8 +85,7 @@ const servePage: Plugin = {
         .catch(next);
     });
   },
-  // Reloads the page for static parts, which the server renders (web/frame/static-part.tsx). Saved words do the same
-  // (watchWords).
+  // The server renders static parts (web/frame/static-part.tsx).
   hotUpdate({ file }) {
     if (file.startsWith(WORDS)) return [];
     if (!file.startsWith(STATIC)) return undefined;
@@ -118,7 +115,6 @@ const serveMedia: Plugin = {
   },
 };
 
-/** Holds requests until the API has started. */
 const awaitApi = (api: Api): Plugin => ({
   name: 'await-api',
   configureServer: (server) => {
@@ -182,7 +178,6 @@ function sayWarnings(): void {
   for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
 }
 
-/** Serves until a signal arrives or the terminal closes. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
   const server = await createServer({
@@ -215,7 +210,6 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   say(`Ready on ${address}`);
 }
 
-/** Ends once: on a signal, or when the terminal or npm has ended. */
 function endWith(end: () => Promise<unknown>): void {
   let ending = false;
   const stop = () => {

@@ -1,5 +1,4 @@
-// `npm run dev`: the page with hot reloading, its API and an inbox, in one terminal. Starts the API, which takes longest,
-// before it loads the rest.
+// `npm run dev`. Starts the API, which takes longest, before it loads the rest.
 import { createServer, type AddressInfo } from 'node:net';
 import * as module from 'node:module';
 import path from 'node:path';

@@ -4,7 +4,6 @@ import subsetFont from 'subset-font';
 
 /**
  * @param whole font with a variable weight
- * @param texts to set in it
  * @returns WOFF2
  */
 export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]): Promise<Buffer> {
@@ -61,10 +60,7 @@ const tag = (name: string): readonly [number, number] => {
   return [bytes.readUInt16BE(0), bytes.readUInt16BE(2)];
 };
 
-/**
- * OpenType's `GPOS` with one script, one feature and one pair lookup (type 2, format 1). Offsets count from the start of their
- * subtable.
- */
+/** OpenType's `GPOS` with one pair lookup (type 2, format 1). Offsets count from the start of their subtable. */
 function kerningTable(pairs: readonly Pair[]): Buffer {
   const sets = Map.groupBy(pairs, ({ first }) => first);
   const firsts = [...sets.keys()];
@@ -86,10 +82,7 @@ function kerningTable(pairs: readonly Pair[]): Buffer {
   return Buffer.concat([header, scripts, features, lookups, lookup, coverage, ...bodies]);
 }
 
-/**
- * One name for family, style, full name and PostScript, in UTF-16 for Windows: some systems reject a font without names.
- * fonts/OFL.txt names its authors and licence, as the licence allows.
- */
+/** Some systems reject a font without names. fonts/OFL.txt names its authors and licence, as the licence allows. */
 const NAME_TABLE = ((name, ids) =>
   Buffer.concat([
     words(0, ids.length, 6 + 12 * ids.length, ...ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0])),

@@ -19,7 +19,7 @@ import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
-/** The files that the page may import, and their entries. An omitted optional entry is undefined. */
+/** An omitted optional entry is undefined. */
 const ENTRIES = {
   'site.yaml': [...Object.keys(Site.shape), 'variant', 'variants'],
   'landing.yaml': Object.keys(Landing.shape),
@@ -29,7 +29,6 @@ const ENTRIES = {
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
-/** The folder of '#campaign/…' in the page's imports; the words come from the chosen campaign. */
 export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
@@ -48,7 +47,7 @@ function wordsOrThrow<Words>(
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Throws all mistakes in the words. @param variant null for the campaign itself */
+/** Throws all mistakes. @param variant null for the campaign itself */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: readWordsOrThrow(folder, 'site.yaml', siteOf(folder)),
@@ -98,7 +97,7 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
   const withPoints = filmHasPoints(sections);
   return {
     ...landing,
-    // Only the film is interactive; the sections before and after it are static (web/landing/landing.tsx).
+    // The other sections are static (web/landing/landing.tsx).
     sectionsBefore: film < 0 ? sections : sections.slice(0, withPoints ? film - 1 : film),
     sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
     filmHasPoints: withPoints,
@@ -114,14 +113,13 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
       })),
     },
     testimonials: testimonials && { ...testimonials, cards },
-    // The form shows one testimonial; the rest must not enter the application's bundle.
+    // The rest must not enter the application's bundle.
     testimonial: cards?.[0],
     chapters: chaptersOf(landing),
   };
 }
 
 type PageOptions = {
-  /** Null for the campaign itself. */
   readonly variant: string | null;
   /** The path of PUBLIC_URL. */
   readonly sitePath: string;
@@ -148,10 +146,9 @@ function exportsOf(
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
 }
 
-/** The largest file: each section is a module, so that the bundler drops unused entries. */
+/** Each section is a module, so that the bundler drops unused entries. */
 const SECTIONED = 'interface.yaml';
 
-/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export per entry. */
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {
   return {
     name: 'campaign',
@@ -162,10 +159,9 @@ export function campaignPlugin(folder: string, options: PageOptions): Plugin {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
       if (path.dirname(place) !== IMPORTED_FROM || !isWordFile(file)) return null;
-      // A missing file cannot be watched; the development server notices when it appears (forgetWords).
+      // The development server notices when the file appears (forgetWords).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
-      // The copyright year.
       const year = yearIn(readWordsOrThrow(folder, 'site.yaml', Site).language);
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
         names.map((name) => {

@@ -1,4 +1,3 @@
-// Vite's configuration, shared by the build and the development server.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,7 +16,7 @@ export const SITE_PATH = readSitePath();
 const WEB = path.join(PROJECT_FOLDER, 'web');
 export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
 
-/** Every class and animation of the CSS modules as `place:name`, in an order that depends only on these files. */
+/** `place:name`, in an order that depends only on these files. */
 const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   .toSorted()
   .flatMap((place) => {
@@ -27,8 +26,8 @@ const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   });
 
 /**
- * A letter and a digit: each name is in the page twice, and a random one does not compress. Stable for files imported both as a
- * module and as text (web/styles/app-styles.ts).
+ * Names are in the page twice, and random ones do not compress. Stable for files imported as a module and as text
+ * (web/styles/app-styles.ts).
  */
 function shortClassName(name: string, file: string): string {
   const [place = ''] = path.relative(WEB, file).split('?');
@@ -64,7 +63,6 @@ const withoutScrollLock: Plugin = {
       : null,
 };
 
-/** The desk, which has no campaign and keeps styles and fonts in files. */
 export const deskViteConfig: InlineConfig = {
   configFile: false,
   root: DESK_WEB,
@@ -103,5 +101,4 @@ export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): Inli
   },
 });
 
-/** The development server is always at the root of its host. */
 export const viteConfig: InlineConfig = viteConfigOf(null, '');

@@ -1,5 +1,5 @@
-// Checks the built files against the supported browsers (build/browsers.ts), with MDN's compatibility data. Newer CSS needs a
-// fallback declaration, @supports or a reason below; newer APIs need a feature test or a reason.
+// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a
+// reason below; newer APIs need a feature test or a reason.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -32,7 +32,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   globalPrivacyControl: 'a browser without it has no such preference',
   doNotTrack: 'the same',
 };
-/** Libraries use these names for their own members, or test for them in ways that this check misses. */
+/** Libraries use these names for their own members, or test for them unseen by this check. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {
   delay: 'the option of a scheduled task, and of a tooltip',
   fallback: 'of a Suspense boundary',
@@ -49,7 +49,6 @@ const IN_LIBRARIES: Readonly<Record<string, string>> = {
   share: 'web/content/share-page.ts tests for it',
 };
 
-/** Includes the mobile browsers of the same engine and version. */
 const BROWSERS = Object.entries(SERVED_BROWSERS).flatMap(([name, version]) => {
   const mobile = { chrome: 'chrome_android', firefox: 'firefox_android', safari: 'safari_ios' }[name];
   return [name, ...(mobile === undefined ? [] : [mobile])].map((browser) => ({ browser, version }));
@@ -200,12 +199,10 @@ const nameOf = (node: unknown): string | undefined => {
 
 const { builtins = {} } = data.javascript;
 const MEMBERS = indexOf([data.api, builtins]);
-/** Styles in a script. */
 const STYLES = /\{[\w-]+:[^{}]*\}/;
 
 type Findings = { readonly styles: readonly string[]; readonly complaints: readonly string[] };
 
-/** The APIs that a script uses without defining or testing for them. */
 function readScript(code: string): Findings {
   const used = new Set<string>();
   const own = new Set<string>();

@@ -1,5 +1,5 @@
-// The size budget of the built page and of the desk. Fails if our code exceeds it; a campaign's larger words or pictures only
-// get a note. The words and the headline font are subtracted from the code.
+// The size budget. Our code must not exceed it; a campaign's words and pictures only get a note, and are subtracted from the
+// code.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -57,7 +57,6 @@ const shared =
   size('media/guide-400.avif');
 const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, name) => sum + size(name), 0);
 
-/** Pictures of open pages, which a phone loads only on demand. */
 const insides = globSync('media/inside-*-480.avif', { cwd: FILES }).reduce(
   (sum, name) => sum + size(name),
   0,
@@ -78,7 +77,6 @@ const HTML_LIMIT_KB = wordsAreOurs ? 11.7 : 12;
 /** Other campaigns may need code that ours does not: more sections, a drawn cover, icons. */
 const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.45 : 8.75;
 
-/** Custom questions add their fields and schema. */
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);
 const [APP_LIMIT_KB, PHONE_LIMIT_KB] =
   form.type === 'words' && form.words.fields.length > 0 ? [95.5, 168] : [92.5, 165];
@@ -94,10 +92,7 @@ const ON_A_PHONE = 'whole landing page on a phone';
 /** Limits that our words must keep and an operator's may exceed. */
 const PROMISED: ReadonlySet<string> = new Set([HTML, ON_A_PHONE]);
 
-/**
- * Kilobytes of 1000 bytes, as in Lighthouse. Exceeding a limit for code is an error; for the total, a note, or an error if it
- * is PROMISED and the words are ours.
- */
+/** Kilobytes of 1000 bytes, as in Lighthouse. Exceeding a total is only an error if it is PROMISED and the words are ours. */
 const BUDGET: readonly (readonly [
   what: string,
   bytes: number,

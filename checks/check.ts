@@ -1,4 +1,4 @@
-// Runs every check, plus the npm scripts given as arguments. The longest starts first, which keeps two cores busy.
+// Runs every check, plus the npm scripts given as arguments, the longest first.
 import { runSteps } from '#checks/run-steps.ts';
 
 const CHECKS = [

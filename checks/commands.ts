@@ -24,7 +24,6 @@ function helpOf(command: CommandUnknownOpts): string {
   return said.join('');
 }
 
-/** Commands with an action, by name. */
 const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, CommandUnknownOpts])[] =>
   command.commands.length === 0
     ? [[name, command]]
@@ -32,7 +31,6 @@ const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, C
         .toSorted((a, b) => (a.name() < b.name() ? -1 : 1))
         .flatMap((sub) => leaves(sub, `${name} ${sub.name()}`.trim()));
 
-/** Markdown, without the lines that all commands share. */
 function section([name, command]: readonly [string, CommandUnknownOpts]): string {
   const takes = command.registeredArguments
     .map((argument) => {

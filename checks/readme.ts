@@ -1,5 +1,4 @@
-// Checks the documents: links, pictures, headings, npm scripts and test names must exist, and so must every path in
-// docs/changing.md. .ci/run must call README.md's test command; workflows must call existing scripts and pin actions by hash.
+// Checks the documents' links, headings, npm scripts, test names and paths, and the workflows' scripts and pinned actions.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,10 +12,9 @@ const { scripts } = JSON.parse(read('package.json')) as {
 };
 const documents = globSync(['*.md', 'docs/**/*.md', 'e2e/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
 
-/** A file without its extension, and the beginning of a test title. */
+/** A file without its extension, and the beginning of a title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
 
-/** Heading anchors, as GitHub generates them. */
 const anchorsIn = (text: string): ReadonlySet<string> =>
   new Set(
     Array.from(text.matchAll(/^#{1,6} (.+)$/gm), ([, heading = '']) =>

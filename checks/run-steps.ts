@@ -1,10 +1,9 @@
-// Runs several npm scripts at the same time and prints the output of each in one piece.
 import { spawn } from 'node:child_process';
 
 /**
  * A failing script skips the rest of its row.
- * @param rows script names; those in one row depend on each other, in this order
- * @param atOnce number of rows that run at the same time
+ * @param rows script names; those in one row depend on each other
+ * @param atOnce rows at the same time
  * @returns the names of the scripts that failed
  */
 export async function runSteps(

@@ -32,7 +32,6 @@ function commandOf(beginning: string): string {
   return command.replaceAll('\\\n', '');
 }
 
-/** Makes /app with its production dependencies and a test campaign. */
 function makeApp(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;

@@ -1,5 +1,5 @@
-// More codes than the mail server accepts, and recipients that never get a reply, on both engines. Every 202 gets
-// its code in time, one burst does not delay others, and refused forms get 503. Usage: backlog.ts [--dry]
+// A burst of codes, and recipients that never get a reply: every 202 gets its code in time, and refused forms get 503. Usage:
+// backlog.ts [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -12,7 +12,6 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 
 const BURST = 400;
 const MAILS_A_SECOND = 5;
-/** Short, so that the burst cannot be mailed within a code's life. */
 const SHORT_TTL_SECONDS = 60;
 const SILENT_FORMS = 100;
 const HONEST_VISITORS = 10;
@@ -60,7 +59,6 @@ async function insist(...request: Parameters<typeof post>): Promise<Answer> {
   }
 }
 
-/** Accepts one mail after the other. */
 function slowly(mailsASecond: number): InboxBehaviour {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -93,7 +91,6 @@ async function meetSite<Result>(
   return { met: result, healths: new Set(looks) };
 }
 
-/** Requests a code again after each Retry-After until it arrives. */
 async function comeHonestly(
   url: string,
   inbox: Inbox,
@@ -158,7 +155,6 @@ const isAnswered = ({ status, headers }: Answer): boolean =>
     headers.get('x-error-code') === 'mail-backlog' &&
     Number(headers.get('retry-after')) > 0);
 
-/** More forms at once than can be mailed within a code's life. */
 async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
   const what = `${BURST} forms from ${burst}, ${engine}`;
   const env = { CODE_TTL_SECONDS: String(SHORT_TTL_SECONDS) };
@@ -203,7 +199,6 @@ async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
   );
 }
 
-/** Forms whose RCPT gets no reply. */
 async function meetSilence(engine: Engine, burst: Burst): Promise<void> {
   const what = `silence, ${burst}, ${engine}`;
   const behaviour: InboxBehaviour = {

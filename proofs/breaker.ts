@@ -1,5 +1,5 @@
-// Does the breaker open during list bombs, and only then? Plays attacks and honest hours against the application with a test
-// clock, and fails if a promise below is broken. Usage: breaker.ts [hours of each kind] [--dry]
+// Does the breaker open during list bombs, and only then? Plays attacks and honest hours. Usage: breaker.ts [hours of each
+// kind] [--dry]
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';
@@ -21,9 +21,7 @@ const PAST_DAYS = 8;
 /** Strangers' mails within the hour. */
 const GOAL = 1_600;
 
-/** Every run plays the same hour. */
 const SEED = 20_261_121;
-/** Attacks and honest hours to play. */
 const MOST_PLAYED = argument(0, Infinity);
 
 type Person = { readonly email: string; readonly address: string; readonly enters: boolean };
@@ -55,7 +53,6 @@ function createPeople(page: Page, random: () => number) {
     people += 1;
     const hidden = random() < (page.hiddenAt ?? 0);
     const freeMail = FREE_MAIL[Math.floor(random() * FREE_MAIL.length)] ?? FREE_MAIL[0];
-    // Some companies send several people, most send one.
     const company = random() < 0.3 ? `company-${Math.floor(random() * 40)}.com` : `company-${people}.co.uk`;
     let domain: string = random() < page.freeMail ? freeMail : company;
     if (hidden) domain = 'outlook.com';
@@ -70,7 +67,6 @@ function createPeople(page: Page, random: () => number) {
   };
 }
 
-/** Writes the eight days before, and the last hour. */
 async function writePast(
   { database: { db }, now }: ServerUnderTest,
   page: Page,
@@ -117,9 +113,7 @@ type Attack = {
   /** Share of codes that the attacker enters. */
   readonly enters: number;
   readonly strangersAt: 'many domains' | 'one domain' | 'gmail.com';
-  /** The attacker's own e-mail addresses. */
   readonly own?: { readonly domains?: number; readonly at?: 'gmail.com' };
-  /** Minutes until the attack must be finished. */
   readonly within?: number;
 };
 

@@ -1,5 +1,5 @@
-// Several processes on one PostgreSQL and a plain balancer: started together on an empty database, restarted under load,
-// with PostgreSQL restarted under load. Usage: cluster.ts [rounds] [--dry]
+// Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted. Usage: cluster.ts
+// [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -42,7 +42,6 @@ const servers = await Promise.all(Array.from({ length: PROCESSES }, () => site.s
 report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
 const balancer = await startBalancer(servers.map(({ port }) => port));
 
-/** @returns the visitors' ledger; all of it must be kept */
 async function underLoad(
   what: string,
   happening: () => Promise<unknown>,
@@ -59,7 +58,6 @@ report(
   countFailed(steady.ledger) === 0 && duplicates === 0,
 );
 
-// A session from one process is valid at all of them.
 const email = newAddress();
 const asked = await post(`${servers[0]?.url}${API.leads}`, filledForm({ email }));
 const code = codeIn(await inbox.waitForMail(email));
@@ -73,7 +71,6 @@ report(
   verified.status === 200 && articles.every(({ status }) => status === 200),
 );
 
-// So is a limit.
 const busy = newAddress();
 const sends: number[] = [];
 for (let count = 0; count < 6; count += 1) {

@@ -1,5 +1,4 @@
-// Sends one of every mail, in both campaigns' words, and examines it like a spam filter: SpamAssassin without network tests, an
-// independent DKIM check, testing/deliverability.ts. Usage: deliverability.ts [--keep FOLDER] (keeps the mails there)
+// Examines one of every mail like a spam filter. Usage: deliverability.ts [--keep FOLDER] (keeps the mails there)
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,14 +19,13 @@ const keepIn = process.argv[2] === '--keep' ? process.argv[3] : undefined;
 type Hit = { readonly points: number; readonly rule: string };
 type Score = { readonly points: number; readonly hits: readonly Hit[] };
 
-/** @returns null if it is not installed */
 function filterVersion(): string | null {
   const { status, stdout } = spawnSync('spamassassin', ['--version'], { encoding: 'utf8' });
   return status === 0 ? (/SpamAssassin version (\S+)/.exec(stdout)?.[1] ?? null) : null;
 }
 
 /**
- * The header that the recipient's server adds; rules about a mail's route need it. They know that addresses of RFC 5737 are not
+ * The recipient's server adds this header; rules about a mail's route need it. They know that addresses of RFC 5737 are not
  * real.
  */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])

@@ -1,5 +1,5 @@
-// Whole flows per second while the desk exports all leads, and without an export, in turns, because other load then affects
-// both. Usage: desk-export.ts [leads] [--dry]
+// Flows per second with and without an export, in turns, because other load then affects both. Usage: desk-export.ts [leads]
+// [--dry]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -99,7 +99,6 @@ async function measure(engine: Engine): Promise<void> {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const said = text(reader.stdout);
-      // The time to start the reader is not measured.
       await once(reader.stderr, 'data');
       const speed = await turn();
       proof.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);

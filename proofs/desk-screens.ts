@@ -1,5 +1,4 @@
-// Server time of each screen, search and filter of the desk with a million leads. A full search takes many requests, each of
-// which must be quick. Usage: desk-screens.ts [leads] [--dry]
+// Server time of the desk's screens, searches and filters with a million leads. Usage: desk-screens.ts [leads] [--dry]
 import { setImmediate } from 'node:timers/promises';
 
 import type { PeoplePage } from '#desk/calls/people.ts';
@@ -41,7 +40,6 @@ async function measure(engine: Engine): Promise<void> {
       );
       proof.expect(slowest <= MOST_MS, `${engine}: ${what} took ${Math.round(slowest)} ms in one request`);
     };
-    /** @returns the number of rows in the whole list */
     const toTheEnd = async (what: string, filter: object): Promise<number> => {
       const times: number[] = [];
       let people = 0;

@@ -1,5 +1,4 @@
-// Forms, page and health while the disk is full or the database read-only, and after recovery. Mounting a small disk needs root
-// on Linux; without it this case is skipped. Usage: disk-faults.ts [--dry]
+// A full disk and a read-only database. Mounting a small disk needs root on Linux. Usage: disk-faults.ts [--dry]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -36,7 +35,6 @@ const run = (command: string, ...args: string[]): void => {
 
 const temporaryFolder = () => mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
 
-/** SQLite on an 8 MB disk that gets filled completely. */
 async function smallDisk(): Promise<Place> {
   const folder = temporaryFolder();
   const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
@@ -141,7 +139,6 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     Promise.all(Array.from({ length: count }, () => walk(parts, AbortSignal.timeout(60_000))));
   await walkMany(BEFORE);
 
-  // These acknowledged forms wait through the fault.
   const onTheEdge = walkMany(BEFORE);
   await setTimeout(30);
   await place.begin();

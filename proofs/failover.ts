@@ -1,5 +1,4 @@
-// Two processes on a PostgreSQL with a synchronous standby, under load: kill and promote, kill the standby, switch over, bring
-// the old primary back. Usage: failover.ts [rounds] [--dry]
+// PostgreSQL failovers under load: kill and promote, kill the standby, switch over. Usage: failover.ts [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { deriveSecrets } from '#server/secrets/secrets.ts';
@@ -23,7 +22,6 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 
 const ROUNDS = argument(0, 5);
 const VISITORS = 16;
-/** Typical delay of monitoring. */
 const NOTICED_AFTER_MS = 2_000;
 const STANDBY_AWAY_MS = 20_000;
 /** Promised time from promotion to accepted forms. */
@@ -74,7 +72,6 @@ type Seen = {
   readonly slowestMs: number;
 };
 
-/** Runs load until the system is stable again. */
 async function underLoad(what: string, happening: () => Promise<unknown>): Promise<Seen> {
   const { looks, result: ledger } = await watchWhile(askHealth, HEALTH_EVERY_MS, () =>
     walkWhile({ url: balancer.url, inbox: site.inbox }, VISITORS, async () => {

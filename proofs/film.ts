@@ -1,5 +1,5 @@
-// Many fast readers of a large file: whole, in ranges, and aborted. Every byte must be right, and memory must not grow with the
-// number of readers. Usage: film.ts [seconds] [readers] [--dry]
+// Readers of a large file: every byte must be right, and memory must not grow with their number. Usage: film.ts [seconds]
+// [readers] [--dry]
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -15,7 +15,6 @@ const SECONDS = argument(0, 20);
 const READERS = argument(1, 200);
 const LOOK_EVERY_MS = 250;
 const REST_MS = 5_000;
-/** For all readers: sockets, requests and the heap. */
 const MEMORY_LIMIT_MB = 100;
 const PART_BYTES = 256 * 1024;
 
@@ -32,7 +31,6 @@ const url = `${server.url}/media/film.mp4`;
 
 type Part = { readonly status: number; readonly body: Buffer };
 
-/** @param hangUpAfter bytes */
 function read(agent: Agent, range: string | null, hangUpAfter = Infinity): Promise<Part> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, headers: range === null ? {} : { range } }, (response) => {

@@ -1,5 +1,5 @@
-// A million responses to broken requests over raw sockets: no 5xx, no crash, flat memory, a free event loop. Then faults that
-// broke the server before (fuzz/rude-clients.ts). Usage: fuzz.ts [answers] [seed] [--dry]
+// A million responses to broken requests, then faults that broke the server before (fuzz/rude-clients.ts). Usage: fuzz.ts
+// [answers] [seed] [--dry]
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
@@ -14,13 +14,12 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 const ANSWERS = argument(0, 1_000_000);
 const SEED = argument(1, Date.now() % 1_000_000);
 const CONNECTIONS = 24;
-/** Valid requests per connection. */
 const PIPELINED = 24;
 const SLOW_CONNECTIONS = 40;
 const METRICS_PORT = 20_000 + (process.pid % 20_000);
 const LOOK_EVERY_MS = 1_000;
 const LOOP_BLOCK_LIMIT_MS = 200;
-/** Heaps and caches grow in the first half; in the second, memory may vary by this factor. */
+/** Heaps and caches grow in the first half; later, memory may vary by this factor. */
 const MEMORY_LIMIT = 1.05;
 const ANSWER_WITHIN_MS = 20_000;
 
@@ -41,7 +40,6 @@ function tally(status: string, requests: string): void {
 
 const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
 
-/** Resolves when every request has a response or the server has closed the connection. */
 function exchange(port: number, requests: readonly Buffer[]): Promise<void> {
   return new Promise((resolve) => {
     let answers = 0;
@@ -75,7 +73,6 @@ function exchange(port: number, requests: readonly Buffer[]): Promise<void> {
   });
 }
 
-/** Sends a byte now and then and never finishes. */
 async function drip(port: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const socket = connect(port, '127.0.0.1');
@@ -109,7 +106,6 @@ async function look(pid: number): Promise<Look> {
 const proof = createProof('prove:fuzz');
 const { expect } = proof;
 const site = await proof.prepareSite('sqlite', {
-  // Trusts X-Forwarded-For.
   env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(METRICS_PORT) },
 });
 process.stdout.write(`Seed ${SEED}\n`);

@@ -1,6 +1,5 @@
-// How likely does a stranger guess a code? 10,000 IP addresses attack one e-mail address for two days with a test clock; the
-// worst 24 hours count. No guess is right: the program counts comparisons with a live code, each a chance of one in a million.
-// Usage: guessing.ts [hours] [--dry]
+// How likely does a stranger guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a
+// live code, each a chance of one in a million. Usage: guessing.ts [hours] [--dry]
 import { acceptedCodes } from '#server/db/tables/codes.ts';
 import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
 import { findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
@@ -27,7 +26,6 @@ const PROMISED_CHANCES = 90;
 
 type Tally = { readonly at: number; requests: number; codes: number; guesses: number; chances: number };
 
-/** The 24 hours with the most chances. */
 function worstDay(tallies: readonly Tally[]): Tally {
   let worst: Tally = { at: 0, requests: 0, codes: 0, guesses: 0, chances: 0 };
   for (const { at: from } of tallies) {
@@ -44,7 +42,6 @@ function worstDay(tallies: readonly Tally[]): Tally {
   return worst;
 }
 
-/** Every call comes from the next of the 10,000 IP addresses. */
 function createAttacker(server: ServerUnderTest) {
   const secrets = deriveSecrets(server.config.appSecrets);
   const tallies: Tally[] = [];
@@ -90,7 +87,6 @@ function createAttacker(server: ServerUnderTest) {
   return {
     tallies,
     newBrowser,
-    /** A browser without its cookie on the same network. */
     forget: (browser: Visitor): void => browser.cookies.clear(),
     minutesNow: (): number => Math.round((server.now() - start) / 60_000),
     ask: async (browser: Visitor): Promise<boolean> => {
@@ -122,12 +118,10 @@ function createAttacker(server: ServerUnderTest) {
 }
 type Attacker = ReturnType<typeof createAttacker>;
 
-/** What an attacker does every minute. */
 type Strategy = (attacker: Attacker) => () => Promise<void>;
 
 const ASKS_EACH_MINUTE = 8;
 
-/** A new browser for each code, and all its attempts. */
 const ownChallenges: Strategy = (attacker) => async () => {
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
     const browser = attacker.newBrowser();
@@ -158,10 +152,7 @@ const withoutChallenge: Strategy = (attacker) => async () => {
 /** Minutes until the shared budget has five more attempts. */
 const SHARED_PAUSE_MINUTES = 12;
 
-/**
- * The best known strategy: with two live codes, first the shared budget, then the attempts of both challenges, and again when
- * the shared budget has recovered.
- */
+/** The best known strategy. */
 const everything: Strategy = (attacker) => {
   let minute = -1;
   let browsers: Visitor[] = [];
@@ -177,20 +168,17 @@ const everything: Strategy = (attacker) => {
   };
 };
 
-/** Uses up the attempts, requests another code and continues with the new challenge's attempts. */
 const exhaustAndAskAgain: Strategy = (attacker) => {
   const browser = attacker.newBrowser();
   return async () => {
     for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
       if (!(await attacker.ask(browser))) return;
       await attacker.guess(browser);
-      // Guesses at codes of an exhausted challenge without its cookie.
       await attacker.guess(attacker.newBrowser(), 1);
     }
   };
 };
 
-/** Requests every code twice, as if the response had been lost. */
 const lostAnswers: Strategy = (attacker) => async () => {
   const browser = attacker.newBrowser();
   if (!(await attacker.ask(browser))) return;
@@ -202,14 +190,10 @@ const lostAnswers: Strategy = (attacker) => async () => {
 };
 
 const DAY_MINUTES = 24 * 60;
-/** A code's life, less a minute. */
 const LIFE_MINUTES = 9;
 const HOUR_MINUTES = 60;
 
-/**
- * Codes across the edges of a day: five mailed before it and guessed within, five in its middle, and as many as possible at its
- * end, the shared budget first.
- */
+/** Codes across the edges of a day: five mailed before it, five in its middle, as many as possible at its end. */
 const acrossTheEdge: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;

@@ -1,5 +1,4 @@
-// Builds the image with buildah and runs it with podman like deploy/compose.yaml: visitors, operator, stop, and a restart with
-// Caddy. Usage: image.ts [--base IMAGE] [--dry] (without any base image: debootstrap and the pinned Node)
+// Builds the image with buildah and runs it with podman like deploy/compose.yaml. Usage: image.ts [--base IMAGE] [--dry]
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -65,7 +64,6 @@ const buildah = (...parameters: readonly string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).trim();
 
-/** The first set that lets this kernel run a container. */
 let podmanOptions: readonly string[] = [];
 const PODMAN_OPTIONS = [
   [],
@@ -89,7 +87,6 @@ const podman = async (...parameters: readonly string[]): Promise<string> => {
   return stdout.trim();
 };
 
-/** @returns the base image, or the name of its substitute */
 function makeBase(): string {
   const dockerfile = readFileSync(path.join(PROJECT_FOLDER, 'Dockerfile'), 'utf8');
   const named = process.argv[2] === '--base' ? process.argv[3] : undefined;
@@ -128,7 +125,6 @@ const inspect = async <T>(what: string, format: string): Promise<T> =>
 
 type Container = { readonly name: string; readonly url: string };
 
-/** Runs the image like compose.yaml, on the host's network. */
 async function run(
   name: string,
   env: Readonly<Record<string, string>>,
@@ -304,7 +300,6 @@ async function prove(): Promise<void> {
   );
 }
 
-/** @returns the number of packages */
 async function compareSbom(): Promise<number> {
   const inImage = (command: string) =>
     podman('run', '--rm', '--network', 'host', ...ULIMITS, '--read-only', IMAGE, 'sh', '-c', command);
@@ -362,7 +357,6 @@ type Counts = {
   readonly failedForms: number;
 };
 
-/** Visitors load the page and send forms through Caddy during a restart of the container. */
 async function restartBehindCaddy(page: Container, port: number): Promise<Counts> {
   const ports = { http: await freePort(), https: await freePort(), pages: [port] };
   const proxy = await startProxy('caddy', ports);

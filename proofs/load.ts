@@ -1,5 +1,5 @@
-// Whole flows per second with a thousand and with a million leads, on both engines, in turns, because other load then affects
-// both. Usage: load.ts [leads] [--dry]
+// Flows per second with a thousand and a million leads, in turns, because other load then affects both. Usage: load.ts [leads]
+// [--dry]
 import { execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 
@@ -35,7 +35,6 @@ async function prepare(engine: Engine, leads: number) {
   execFileSync('sync');
   const { url } = await site.start();
   return {
-    /** @returns flows per second */
     turn: async (): Promise<number> => {
       const start = performance.now();
       const ledger = await walkWhile({ url, inbox: site.inbox }, VISITORS, () => setTimeout(TURN_MS));

@@ -1,5 +1,5 @@
-// Lighthouse, mobile and desktop, on the built page and on a blank page from the same server, in turns; then page-waits.ts.
-// Medians and ratios within a run count; no test asserts them. Usage: page-speed.ts [runs] [--dry]
+// Lighthouse on the built page and on a blank page from the same server, then page-waits.ts. Usage: page-speed.ts [runs]
+// [--dry]
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -112,7 +112,7 @@ const BLANK_PAGE =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
   '<title>Blank</title></head><body><h1>Blank page</h1></body></html>';
 
-// The server only serves files that exist at its start; removed afterwards.
+// The server only serves files that exist at its start.
 writeFileSync(BLANK_FILE, BLANK_PAGE);
 const site = await startSite({
   campaign: DEFAULT_CAMPAIGN,

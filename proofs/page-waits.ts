@@ -1,5 +1,4 @@
-// Milliseconds from tap to form and from last digit to article, measured inside the page on a slow phone (SLOW_NETWORK,
-// SLOW_CPU) or on this machine.
+// Milliseconds from tap to form and from last digit to article, measured inside the page.
 import { chromium, type BrowserContextOptions, type Page } from '@playwright/test';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
@@ -27,12 +26,11 @@ async function slowDown(page: Page): Promise<void> {
 }
 
 /**
- * With an inspector attached, V8 records a source position for each error. React creates errors while loading, and V8 would
- * parse its file again: 60 to 150 ms that no visitor waits. This flag records positions at compile time.
+ * With an inspector attached, V8 would parse React's file again for the positions of its errors: 60 to 150 ms that no visitor
+ * waits.
  */
 const AS_WITHOUT_INSPECTOR = '--js-flags=--no-enable-lazy-source-positions';
 
-/** A new browser has an empty cache. */
 async function inBrowser<Result>(
   context: BrowserContextOptions,
   work: (page: Page) => Promise<Result>,
@@ -70,7 +68,7 @@ export const measureTap = (url: string, when: 'at once' | 'when idle'): Promise<
     return { untilForm: Number(usableAfter), worstInteraction: Number(worst ?? 0) };
   });
 
-/** Runs in the page: the times of touch and painted form, and the slowest event. */
+/** Runs in the page. */
 function observeTap(): void {
   let touchedAt = 0;
   let worst = 0;
@@ -93,7 +91,6 @@ function observeTap(): void {
       requestAnimationFrame(look);
       return;
     }
-    // Painted after the next frame, and ready for input.
     requestAnimationFrame(() => {
       setTimeout(() => {
         document.documentElement.dataset['usableAfter'] = String(performance.now() - touchedAt);
@@ -106,8 +103,7 @@ function observeTap(): void {
 let visitors = 0;
 
 /**
- * Milliseconds from the sixth digit to the painted article without a fade.
- * @param inbox of the site
+ * Milliseconds from the sixth digit to the painted article.
  * @param on a desktop with a warm cache, or a slow phone with a cold one
  * @param runs on the desktop in one browser, after an uncounted one
  */
@@ -155,7 +151,7 @@ export async function measureSixthDigit(
   });
 }
 
-/** Runs in the page: the times of the last key and of the fully painted article. */
+/** Runs in the page. */
 function observeArticle(): void {
   let pressedAt = 0;
   addEventListener(

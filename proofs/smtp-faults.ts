@@ -1,5 +1,5 @@
-// Codes while the mail server is down, refuses, hangs or drops connections, on both engines, all at once; then it recovers,
-// without a restart of the site. Usage: smtp-faults.ts [seconds] [--dry]
+// Codes while the mail server is down, refuses, hangs or drops connections, and after its recovery. Usage: smtp-faults.ts
+// [seconds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -11,7 +11,6 @@ import { argument, createProof } from '#proofs/stand/proof.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 
 const SECONDS = argument(0, 120);
-/** At a steady pace during the fault. */
 const VISITORS = 40;
 const RESEND_SECONDS = 5;
 
@@ -54,7 +53,6 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
   const { url } = await site.start();
   if (fault.while === 'down') await site.inbox.close();
 
-  // Every form is acknowledged, whatever the mail server does.
   const asked: { email: string; cookie: string }[] = [];
   let slowest = 0;
   let accepted = 0;

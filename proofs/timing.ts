@@ -1,5 +1,5 @@
-// Do responses to known and unknown e-mail addresses take the same time? The result is the probability that a response for a
-// known one took longer: 0.5 means no difference. Usage: timing.ts [pairs] [--dry]
+// Do responses to known and unknown e-mail addresses take the same time? A probability of 0.5 means no difference. Usage:
+// timing.ts [pairs] [--dry]
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
@@ -62,10 +62,9 @@ for (const engine of ENGINES) {
       const times = { known: [] as number[], unknown: [] as number[] };
       for (let pair = 0; pair < PAIRS; pair += 1) {
         const email = emails[pair % KNOWN] ?? '';
-        // Attempts leave traces, so both kinds repeat them. A request makes its address known, so it needs a new one each time.
+        // Attempts leave traces, so both kinds repeat them. A request makes its address known.
         const stranger = name === VERIFY ? (unknown[pair % KNOWN] ?? '') : newAddress();
         if (name !== VERIFY) await calls[VERIFY](stranger);
-        // Alternates which kind comes first.
         if (pair % 2 === 0) times.known.push(await call(email));
         times.unknown.push(await call(stranger));
         if (pair % 2 === 1) times.known.push(await call(email));

@@ -1,5 +1,4 @@
-// Fifty visitors behind nginx while servers restart: one process on a systemd-like socket, two on PostgreSQL, two on SQLite,
-// and the old with the new release on one database.
+// Fifty visitors behind nginx while servers restart or change their release.
 //   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
@@ -57,7 +56,6 @@ const VISITORS = Number(values.visitors);
 const LONGEST_PAUSE_MS = 2_000;
 /** Without restarts: a busy machine may also return 503. */
 const CONTROL_MS = 30_000;
-/** Between two restarts. */
 const REST_MS = 1_000;
 
 const execute = promisify(execFile);
@@ -67,7 +65,6 @@ if (nginxProgram === undefined) throw new Error(notTested('nginx'));
 // Only in this process, for the tests' certificate.
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 
-/** Milliseconds; reset to 0 for each run. */
 let longest = 0;
 const begun = new WeakMap<object, number>();
 subscribe('undici:request:create', (message) =>
@@ -82,11 +79,9 @@ type Seen = {
   readonly ledger: Ledger;
   pages: number;
   assets: number;
-  /** Pages and assets without a 200. */
   readonly missing: string[];
 };
 
-/** One visitor: page, assets, form, code, late files. */
 async function visit(url: string, inbox: Inbox, seen: Seen, signal: AbortSignal): Promise<void> {
   const page = await load(`${url}/`, seen);
   seen.pages += 1;
@@ -134,12 +129,10 @@ const rows = proof.rows(
 type Behind = {
   readonly site: PreparedSite;
   readonly ports: readonly number[];
-  /** nginx without its retry settings. */
   readonly withDefaults?: boolean;
 };
 type UnderVisitors = (happening: () => Promise<unknown>) => Promise<Seen>;
 
-/** Starts nginx and visitors, runs the change, and compares. */
 async function behindNginx(
   { site, ports, withDefaults = false }: Behind,
   act: (underVisitors: UnderVisitors) => Promise<void>,
@@ -201,7 +194,7 @@ async function report(what: string, restarts: string, site: PreparedSite, seen: 
 
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
-/** New words and a restart on an open socket, in a copy of the project; for comparison, a stop and a start. */
+/** In a copy of the project; for comparison, a stop and a start. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
   const port = await freePort();

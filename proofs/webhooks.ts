@@ -1,5 +1,5 @@
-// Kills the server under load, on both engines, while a receiver sometimes fails or hangs up. Every committed event must arrive
-// at least once and in order. Usage: webhooks.ts [kills] [engine] [--dry]
+// Kills the server while a receiver sometimes fails: every event must arrive at least once and in order. Usage: webhooks.ts
+// [kills] [engine] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
@@ -36,7 +36,6 @@ const rows = proof.rows(
   'lost',
 );
 
-/** A correct receiver: checks the signature and ignores repeated webhook-ids. */
 async function startKeeper() {
   const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
   const kept = new Map<string, Received>();
@@ -60,7 +59,6 @@ async function startKeeper() {
   return { receiver, kept, counts: () => ({ taken, forged }) };
 }
 
-/** Retries while the server is killed. */
 async function readArticle(url: string, cookie: string): Promise<void> {
   for (;;) {
     try {
@@ -68,7 +66,7 @@ async function readArticle(url: string, cookie: string): Promise<void> {
       await response.text();
       if (response.status === 200) return;
     } catch {
-      // Killed; it restarts.
+      // The server was killed and restarts.
     }
     await setTimeout(LOOK_EVERY_MS);
   }

@@ -1,5 +1,4 @@
-// Makes the files of media/ and icons/ from an operator's picture, in every size and format. Other shapes are cropped around
-// the most striking part.
+// Makes an operator's picture into media/ and icons/. Other shapes are cropped around the most striking part.
 import {
   existsSync,
   mkdirSync,

@@ -1,5 +1,4 @@
-// Makes the pictures of README and docs, each light and dark: a visitor's walk, the inbox of `npm run dev`, the report, the
-// desk, badges. Usage: node studio/make-readme.ts [badges] [walk] [inbox] [report] [desk]
+// Makes the pictures of README and docs, each light and dark. Usage: make-readme.ts [badges] [walk] [inbox] [report] [desk]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

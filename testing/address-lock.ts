@@ -1,4 +1,3 @@
-// Concurrent requests for one e-mail address on PostgreSQL, in a chosen order.
 import { sql } from 'kysely';
 
 import { lockAddress } from '#server/db/tables/challenges.ts';
@@ -13,11 +12,7 @@ export async function countLockWaiters(db: Db): Promise<number> {
   return rows[0]!.count;
 }
 
-/**
- * Holds the lock of an e-mail address, starts each step when the previous one waits for the lock, and releases them in that
- * order.
- * @returns the result of each step
- */
+/** Starts each step when the previous one waits for the lock, and releases them in that order. */
 export async function inTurnBehindLock<First, Second>(
   { db, engine }: OpenDatabase,
   email: string,

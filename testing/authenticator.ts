@@ -1,4 +1,4 @@
-// A WebAuthn authenticator in software: a P-256 key that responds to navigator.credentials' options as JSON.
+// A WebAuthn authenticator in software, with a P-256 key.
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 type Options = Readonly<Record<string, unknown>> & { readonly challenge: string };
@@ -49,7 +49,6 @@ const PRESENT = 0x01;
 const VERIFIED = 0x04;
 const HAS_KEY = 0x40;
 
-/** @param url origin of its page */
 export function createAuthenticator(url: string): Authenticator {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const credentialId = randomBytes(16);

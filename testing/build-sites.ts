@@ -1,4 +1,3 @@
-// Builds the sites for the tests, unless current ones exist.
 import { DEFAULT_CAMPAIGN, ensureAllBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
   bareCampaign,

@@ -7,7 +7,6 @@ import { distFolder, findRelease } from '#server/http/releases.ts';
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** The specification's words and pictures. Tests use them, so that an operator can edit campaign/ and still get a green run. */
 export const TEST_CAMPAIGN = path.join(PROJECT_FOLDER, 'testing', 'campaign');
-/** The campaign of the project, until an operator changes it. */
 export const DEFAULT_CAMPAIGN = path.join(PROJECT_FOLDER, 'campaign');
 export const GERMAN_CAMPAIGN = path.join(PROJECT_FOLDER, 'examples', 'german');
 export const TEST_DIST = distFolder(PROJECT_FOLDER, TEST_CAMPAIGN);
@@ -42,7 +41,6 @@ export function ensureBuilt(campaign: string, publicUrl?: string): void {
   if (!isBuilt(site)) requireBuilt(spawnSync(process.execPath, [BUILD], buildOptions(site)).status);
 }
 
-/** The same for several, two at a time. */
 export async function ensureAllBuilt(sites: readonly SiteToBuild[]): Promise<void> {
   const waiting = [...sites];
   const buildNext = async (): Promise<void> => {

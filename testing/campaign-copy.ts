@@ -7,7 +7,6 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 /** Replaces the copy's path in {@link called}. */
 export const FOLDER_NAME = 'campaign';
 
-/** Runs a test on a copy of the tests' campaign. */
 export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   try {
@@ -18,7 +17,6 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
   }
 }
 
-/** The same for an asynchronous test. */
 export async function withLastingCampaignCopy(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   try {

@@ -1,5 +1,4 @@
-// Self-signed certificates for tests, made with openssl (req -new, then ca -selfsign). This one is for "localhost", from 2020
-// to 2120.
+// Made with openssl (req -new, then ca -selfsign). For "localhost", from 2020 to 2120.
 
 export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPIvfcYaufamPmlp8

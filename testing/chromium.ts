@@ -13,20 +13,15 @@ const PATHS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/**
- * CHROME_PATH, Playwright's Chromium or a system one; undefined without any.
- * @param shell whether the headless shell is allowed; its pointer rests on every page and disturbs measurements
- */
+/** @param shell whether the headless shell is allowed; its pointer rests on every page and disturbs measurements */
 export function findChromium({ shell = true } = {}): string | undefined {
   return [process.env['CHROME_PATH'], chromium.executablePath(), ...(shell ? [SHELL] : []), ...PATHS].find(
     (path) => path !== undefined && path !== '' && existsSync(path),
   );
 }
 
-/** Whether this Chromium draws windows that no test needs. */
 export const drawsWindows = (path: string): boolean => PATHS.includes(path);
 
-/** Stops background requests to other hosts. */
 const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -39,7 +34,6 @@ const CHROMIUM_ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Options for Playwright's launch(). */
 export function chromiumLaunchOptions({ shell = true } = {}): { executablePath?: string; args: string[] } {
   const executablePath = findChromium({ shell });
   return { ...(executablePath !== undefined && { executablePath }), args: CHROMIUM_ARGUMENTS };

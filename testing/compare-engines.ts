@@ -2,10 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Set by testing/run-logic.ts: where each process saves its statements. */
 export const STATEMENTS_FOLDER_VARIABLE = 'TEST_STATEMENTS_FOLDER';
 
-/** Per engine, from one process. */
 export type RecordedStatements = {
   readonly files: string;
   readonly sqlite: readonly string[];
@@ -38,7 +36,6 @@ export const readRecorded = (folder: string): readonly RecordedStatements[] =>
     (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as RecordedStatements,
   );
 
-/** Statements that only SQLite got, with the test files of the process. */
 export function sentToSqliteAlone(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
   const onPostgres = new Set(recorded.flatMap(({ postgres }) => postgres));
   return new Map(

@@ -1,4 +1,3 @@
-// Searches the database's files, like someone with access to the disk.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,10 +6,7 @@ import { sql } from 'kysely';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
-/**
- * @param more additional files
- * @returns the count of each word; on PostgreSQL the user must be allowed to read its files
- */
+/** On PostgreSQL the user must be allowed to read its files. */
 export async function countInFiles(
   db: Db,
   config: Config['database'],

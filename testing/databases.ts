@@ -1,4 +1,3 @@
-// A new, migrated database for each test, on either engine.
 import { randomBytes } from 'node:crypto';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -11,7 +10,6 @@ export type Engine = 'sqlite' | 'postgres';
 /** testing/run-logic.ts sets it to `sqlite` for test files that need not run on PostgreSQL. */
 export const ENGINES_VARIABLE = 'TEST_ENGINES';
 
-/** The engines for this process. */
 export const ENGINES: readonly Engine[] =
   process.env[ENGINES_VARIABLE] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
 
@@ -22,7 +20,6 @@ const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';
 /** Set if the server connects through a PgBouncer (proofs/pgbouncer.ts). */
 export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
 
-/** Skip reason for a test of PostgreSQL itself; false on a direct connection. */
 export const behindPgBouncer = (): string | false =>
   process.env[PGBOUNCER_URL_VARIABLE] ? 'about PostgreSQL itself, and a PgBouncer is in between' : false;
 
@@ -35,7 +32,6 @@ const serverUrl = (): string => {
   return url;
 };
 
-/** @param template database to copy */
 async function createDatabase(server: string, template: string): Promise<URL> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onPostgres(server, (client) => client.query(`create database ${name} template ${template}`));
@@ -44,17 +40,12 @@ async function createDatabase(server: string, template: string): Promise<URL> {
   return url;
 }
 
-/** The URL through PgBouncer, if there is one. */
 function reached(url: URL): string {
   const pooler = process.env[PGBOUNCER_URL_VARIABLE];
   if (pooler) url.host = new URL(pooler).host;
   return url.href;
 }
 
-/**
- * @param server default: the tests' PostgreSQL
- * @returns the URL of a new, empty database
- */
 export async function createPostgresDatabase(server?: string): Promise<string> {
   const url = await createDatabase(server ?? serverUrl(), 'template1');
   return server === undefined ? reached(url) : url.href;
@@ -72,7 +63,7 @@ export async function makeTemplate(): Promise<void> {
 const createMigratedDatabase = async (): Promise<string> =>
   reached(await createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1'));
 
-/** A DATABASE_URL without rows: in memory, or a migrated database on the tests' PostgreSQL. */
+/** In memory, or a migrated database on the tests' PostgreSQL. */
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
@@ -88,7 +79,6 @@ export async function freshDatabase(
   return database;
 }
 
-/** Closes the database even if the test fails. */
 export async function withDatabase(
   engine: Engine,
   test: (database: OpenDatabase) => Promise<void>,

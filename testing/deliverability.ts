@@ -1,4 +1,3 @@
-// The requirements of mail filters and mail programs, checked on a received mail.
 import { authenticate } from 'mailauth';
 
 import { PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
@@ -8,7 +7,6 @@ const MOST_BYTES = 100_000;
 /** RFC 5322, section 2.1.1. */
 const MOST_OCTETS_IN_LINE = 998;
 
-/** One sentence per fault. */
 export async function deliverabilityFaults(
   sent: SentMail,
   resolver: EveryMail['resolver'],

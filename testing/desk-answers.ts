@@ -1,4 +1,4 @@
-// Calls the desk's handlers directly, through their schemas, on the service of a server under test.
+// Calls the desk's handlers directly, through their schemas.
 import { createAnswers, type Handlers } from '#desk/http/answers/all-answers.ts';
 import type { Deed } from '#desk/calls/door.ts';
 import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
@@ -9,17 +9,14 @@ import type { Service } from '#server/run/service.ts';
 type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
 
 export type AskedDesk = {
-  /** @throws the handler's error, or the schema's for an invalid request */
   readonly ask: <Name extends keyof Handlers>(
     name: Name,
     asked?: object,
   ) => Promise<Awaited<ReturnType<Handlers[Name]>>>;
-  /** @returns null if there is no such file */
   readonly file: (
     path: string,
     query: Readonly<Record<string, string>>,
   ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
-  /** The desk's preparations before the first request. */
   readonly warmUp: () => Promise<void>;
   /** The audit log, oldest entry first. */
   readonly noted: () => Promise<readonly Noted[]>;
@@ -49,7 +46,6 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     ask: async (name, asked = {}) => {
       const { call } = calls[Object.keys(handlers).indexOf(name)]!;
       const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;
-      // As serialised JSON.
       return JSON.parse(JSON.stringify(await handle(context, call.asked.parse(asked)))) as never;
     },
     file: async (path, query) => {

@@ -1,4 +1,3 @@
-// The desk's application in this process, on the service of a server under test.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
 import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
@@ -19,7 +18,6 @@ function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOpti
   return { kind: 'people', ...desk };
 }
 
-/** The caller closes it before the server. */
 async function openTestDesk(
   { service }: Pick<ServerUnderTest, 'service'>,
   options: Partial<DeskAppOptions> = {},
@@ -50,7 +48,7 @@ export async function withDesk(
   }
 }
 
-/** Runs a test against the desk of a new server. @param env settings in addition to {@link DESK_SETTINGS} */
+/** @param env settings in addition to {@link DESK_SETTINGS} */
 export const atDesk = (
   engine: Engine,
   test: (app: FastifyInstance, server: ServerUnderTest) => Promise<void>,
@@ -73,7 +71,6 @@ export type DeskBrowser = {
   readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
 };
 
-/** @param address IP address */
 export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
   const cookies = new Map<string, string>();
   const kept = new Map<string, string>();
@@ -104,7 +101,7 @@ export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): 
   };
 }
 
-/** Signs in with a mailed code. @param count number of its mail to this address, from 1 */
+/** @param count number of the code's mail to this address, from 1 */
 export async function signInAtDesk(
   { inbox }: Pick<ServerUnderTest, 'inbox'>,
   browser: DeskBrowser,

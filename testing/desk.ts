@@ -1,4 +1,3 @@
-// Runs a desk command in this process, on the service of a server under test or on its own.
 import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
@@ -16,7 +15,6 @@ export type DeskAnswer = {
   readonly notes: string;
 };
 
-/** @param replacements confirm: default is no */
 export const desk = (
   service: Service,
   args: readonly string[],
@@ -24,10 +22,7 @@ export const desk = (
 ): Promise<DeskAnswer> =>
   run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
-/**
- * Like a shell: with these settings, in a folder with its .env and data/. One at a time, because it changes this process's
- * environment and folder.
- */
+/** One at a time, because it changes this process's environment and folder. */
 export async function deskIn(
   folder: string,
   env: Readonly<Record<string, string>>,

@@ -1,4 +1,3 @@
-// A real DNS server over UDP with a test's names.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
@@ -11,12 +10,10 @@ export type NameRecords = {
   readonly A?: readonly string[];
   readonly AAAA?: readonly string[];
   readonly PTR?: readonly string[];
-  /** A failure, or no response. */
   readonly fault?: 'SERVFAIL' | 'silence';
 };
 
 export type DnsServer = {
-  /** For a resolver's list of servers. */
   readonly address: string;
   /** Such as `TXT example.com`. */
   readonly questions: readonly string[];
@@ -87,7 +84,6 @@ const piecesOf = (text: string): string[] =>
     text.slice(piece * TEXT_PIECE, (piece + 1) * TEXT_PIECE),
   );
 
-/** Stops the server even if the test fails. */
 export async function withDnsServer(
   zone: Readonly<Record<string, NameRecords>>,
   test: (server: DnsServer) => Promise<void>,

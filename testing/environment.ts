@@ -11,11 +11,10 @@ export function keepCompiled(): void {
   );
 }
 
-/** The compile cache, for a child process with a new environment. */
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 /**
- * Replaces this process's environment until disposed, for functions that read it. Everything running meanwhile sees it.
+ * Until disposed. Everything running meanwhile sees it.
  * @example
  * using _ = environment({ PORT: 'http' });
  */

@@ -1,4 +1,4 @@
-// One of every kind of mail, sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
+// Sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
 import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -18,7 +18,6 @@ const MORE_THAN_ONE_BY_ONE = 13;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export type SentMail = {
-  /** Name in a table. */
   readonly name: string;
   /** Whether its recipient agreed to it and can unsubscribe. */
   readonly isForList: boolean;
@@ -28,17 +27,14 @@ export type SentMail = {
   readonly mail: ReceivedMail;
 };
 
-/** The sender's domain and the page's host. */
 export const SENDER_DOMAIN = 'example.com';
 export const PAGE = 'https://guide.example.com';
 
 export type EveryMail = {
   readonly mails: readonly SentMail[];
-  /** DNS for a program that checks the signature. */
   readonly resolver: (name: string, type: string) => Promise<string[][]>;
 };
 
-/** @param campaign source of the words */
 export async function sendEveryMail(campaign: string): Promise<EveryMail> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'every-mail-'));
   try {
@@ -154,7 +150,7 @@ async function see(
   await service.funnel.write();
 }
 
-/** Runs a process's minutely work. @param count number of the operator's mails afterwards */
+/** @param count number of the operator's mails afterwards */
 async function news({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
   await createNewLeadNews({ database, config, clock: service.clock })();
   wakeWorker();

@@ -1,4 +1,3 @@
-// A healthy instance, and the doctor's examination of it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -21,7 +20,6 @@ import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
-/** The doctor's clock, in milliseconds since 1970. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
 
 const HEALTHY: Readonly<Record<string, NameRecords>> = {
@@ -37,7 +35,6 @@ type Instance = {
   readonly dnsServers: readonly string[];
 };
 
-/** With a used database, a mail server and DNS. */
 export async function withInstance(
   { engine, zone = HEALTHY }: { engine: Engine; zone?: Readonly<Record<string, NameRecords>> },
   test: (instance: Instance) => Promise<void>,
@@ -94,7 +91,6 @@ export async function doctor(
   return { exitCode, out: out.join(''), notes: notes.join('\n') };
 }
 
-/** The instance with changed settings, as the doctor's input. */
 export const patientOf = (
   { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
   env: Readonly<Record<string, string>>,
@@ -113,7 +109,6 @@ export const patientOf = (
 
 type Circumstances = { readonly env?: Readonly<Record<string, string>>; readonly now?: number };
 
-/** Findings for an instance with changed settings. */
 export async function findingsIn(
   instance: Instance,
   { env = {}, now = NOW }: Circumstances = {},

@@ -1,5 +1,4 @@
-// Fonts for browsers in tests, so that lines break at the same words on every machine. Works through Fontconfig, so only on
-// Linux.
+// Lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +22,6 @@ export type Face = keyof typeof FACES;
 /** Chromium ignores compressed fonts from Fontconfig. These are all of DejaVu's characters up to the symbols. */
 const LETTERS = String.fromCodePoint(...Array.from({ length: 0x27c0 - 0x20 }, (_, index) => 0x20 + index));
 
-/** Value of FONTCONFIG_FILE for a browser that should only have this face. */
 export const fontconfigFile = (face: Face): string => path.join(FOLDER, face, 'fonts.conf');
 
 export async function makeFonts(): Promise<void> {

@@ -1,4 +1,3 @@
-// For a program that must know its port before it starts.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-// Like a systemd socket unit: listens, never accepts, and passes the socket to one server process after another.
+// Like a systemd socket unit: listens and passes the socket to one server process after another.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -10,21 +10,18 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { SERVING_FLAGS } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-/** A busy machine starts processes slowly. */
 const PATIENCE_MS = 60_000;
 /** Between a visitor's requests, which would otherwise starve the starting process. */
 const PAUSE_MS = 25;
 
 export type HeldPage = {
   readonly url: string;
-  /** Process IDs, newest last. */
   readonly processes: () => readonly number[];
-  /** Sends SIGTERM; resolves when the next process serves. */
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** @param options port of the socket (0: any); project: another copy of the project with its campaign */
+/** @param options port: 0 for any; project: another copy of the project with its campaign */
 export async function startOnHeldSocket(
   env: Readonly<Record<string, string>>,
   folder: string,
@@ -75,7 +72,6 @@ export async function startOnHeldSocket(
     signalNewest('SIGTERM');
     await closed;
   };
-  // For a test that timed out without stopping it.
   process.once('exit', abandon);
   try {
     await untilServing(1);
@@ -95,7 +91,7 @@ export async function startOnHeldSocket(
   };
 }
 
-/** Repeats requests. @param requests each resolves with null or its error */
+/** @param requests each resolves with null or its error */
 export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
   readonly stop: () => Promise<{ readonly failed: readonly string[] }>;
 } {

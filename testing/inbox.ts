@@ -1,4 +1,3 @@
-// A real SMTP server that keeps its mail.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
@@ -9,7 +8,6 @@ export type ReceivedMail = {
   readonly to: string;
   /** Envelope sender. */
   readonly from: string;
-  /** As received. */
   readonly raw: string;
   readonly parsed: Email;
 };
@@ -21,17 +19,14 @@ export type Inbox = {
   readonly mails: readonly ReceivedMail[];
   /** Raw RCPT TO commands; the library decodes international domains. */
   readonly recipientCommands: readonly string[];
-  /** Oldest first. */
   readonly mailsTo: (address: string) => ReceivedMail[];
-  /** Waits for this number of mails and returns the newest. */
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
 };
 
-/** Replaces the server's acceptance. */
 export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
-  /** The sender waits for the promise. "cut off" stores the message and drops the connection. */
+  /** "cut off" stores the message and drops the connection. */
   readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
   /** Without 8BITMIME and SMTPUTF8. */
   readonly sevenBit?: boolean;
@@ -41,7 +36,6 @@ type OpenConnection = { readonly session: { readonly id: string }; readonly _soc
 
 const PATIENCE_MS = 10_000;
 
-/** @param port 0 for any */
 export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Promise<Inbox> {
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
@@ -145,7 +139,6 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   };
 }
 
-/** A promise for a mail server's behaviour: resolves with null when opened. */
 export function createGate(): { readonly opened: Promise<null>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<null>();
   return { opened: promise, open: () => resolve(null) };
@@ -162,7 +155,6 @@ async function parse(raw: string): Promise<Email> {
   };
 }
 
-/** The code in a mail: digits on a separate line of the text. */
 export function codeIn(mail: ReceivedMail): string {
   const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
   if (code === undefined) throw new Error(`There is no code in this mail:\n${mail.parsed.text}`);

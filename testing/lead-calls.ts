@@ -1,4 +1,3 @@
-// The API calls of a lead.
 import assert from 'node:assert/strict';
 
 import type { LightMyRequestResponse } from 'fastify';
@@ -7,10 +6,8 @@ import type { CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
-/** The default form's e-mail address. */
 export const EMAIL = 'ada@example.com';
 
-/** A wrong code. */
 export const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 export const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) =>

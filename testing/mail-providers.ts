@@ -1,4 +1,4 @@
-// Webhook calls about bounces and complaints, with the events of the providers' documentation, signed with test keys.
+// With the events of the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +38,6 @@ export type ProviderEvent = {
 };
 export type Call = { readonly payload: string; readonly headers: Record<string, string> };
 
-/** A local Amazon SNS: its responses, and the requests it got. */
 type Amazon = {
   readonly asked: string[];
   /** By path; all others return 403. */
@@ -79,7 +78,6 @@ export async function withAmazon(
 
 export const iso = (at: number): string => new Date(at).toISOString();
 
-/** Signed like SNS's own. */
 export function snsMessage(
   fields: Readonly<Record<string, string>>,
   version: '1' | '2' = '2',

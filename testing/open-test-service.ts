@@ -25,7 +25,6 @@ let known: Campaign | undefined;
 /** Read once: a test file opens dozens of services. */
 const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
-/** Opens the instance's service; logs nothing by default. The caller closes it. */
 export async function openTestService(
   folder: string,
   env: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
-// Variations of the tests' campaign in lasting folders, so that each site is built once. Parallel tests share them: a folder is
-// prepared, moved into place and never changed; its name contains a hash of its content.
+// Lasting folders, so that each site is built once. Parallel tests share them: a folder is prepared, moved into place and never
+// changed.
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
@@ -26,7 +26,6 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
 const REARRANGED = path.join(PROJECT_FOLDER, 'testing', 'rearranged');
 
-/** Hash of file names and contents. */
 function digest(folder: string): string {
   const hash = createHash('sha256');
   for (const file of globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -40,7 +39,6 @@ function digest(folder: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** @param write fills the new folder @returns the lasting folder */
 function keptCampaign(name: string, write: (folder: string) => void): string {
   mkdirSync(FOLDER, { recursive: true });
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
@@ -61,14 +59,12 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   }
 }
 
-/** The tests' campaign with added or replaced files. @param from a folder of testing/ @param to folder in the campaign */
 const overlaid = (name: string, from: string, to: string): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, { recursive: true });
     cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true });
   });
 
-/** The tests' campaign with another landing page. @param media folders of pictures that replace the tests' own */
 const withLanding = (name: string, landing: string, media: readonly string[] = []): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, {
@@ -83,13 +79,11 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-/**
- * Without testimonials, problems and film, with questions and logos, in another order: testing/rearranged. @returns its folder
- */
+/** testing/rearranged: another order, without testimonials, problems and film, with questions and logos. */
 export const rearrangedCampaign = (): string =>
   withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
-/** Every section in reverse order, with a film between other sections. @returns its folder */
+/** Every section in reverse order. */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
@@ -100,7 +94,6 @@ export function reversedCampaign(): string {
   ]);
 }
 
-/** Only the hero and the closing card. @returns its folder */
 export function bareCampaign(): string {
   const landing = parse(landingOf(TEST_CAMPAIGN)) as {
     readonly hero: Readonly<Record<string, unknown>>;
@@ -114,19 +107,18 @@ export function bareCampaign(): string {
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
 
-/** The tests' campaign, built for a path of PUBLIC_URL. @param sitePath such as /guide @returns its folder */
+/** @param sitePath such as /guide */
 export const campaignUnder = (sitePath = '/guide'): string =>
   keptCampaign(`under${sitePath.replaceAll('/', '-')}`, (folder) =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 
-/** One custom question of each kind: testing/own-fields. @returns its folder */
+/** testing/own-fields: one question of each kind. */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
-/** A second variant of the page with other words, sections and consents: testing/variants. @returns its folder */
+/** testing/variants: other words, sections and consents. */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
-/** @param words of `analytics` in site.yaml */
 const countedBy = (tool: string, words: readonly string[]): string =>
   keptCampaign(`counted-by-${tool}`, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, { recursive: true });

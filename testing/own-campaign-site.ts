@@ -7,10 +7,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
-/**
- * Builds and serves a changed copy of the tests' campaign, and removes both. The build takes about ten seconds.
- * @param change edits the copy
- */
+/** The build takes about ten seconds. */
 export async function withOwnCampaign(
   change: (folder: string) => void,
   test: (site: Site) => Promise<void>,

@@ -4,8 +4,6 @@ import path from 'node:path';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 /**
- * Copies the tests' campaign and adds custom questions.
- * @param folder to create it in
  * @param form content of form.yaml
  * @returns the folder for CAMPAIGN_FOLDER
  */

@@ -13,14 +13,12 @@ import { findProgram, notTested } from '#testing/programs.ts';
 const SERVER_CONNECTIONS = 4;
 
 export type PgBouncer = {
-  /** The URL of a database through PgBouncer. */
   readonly through: (databaseUrl: string) => string;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Starts it on a free port of 127.0.0.1.
- * @param server URL of its PostgreSQL, with user and password
+ * @param server URL with user and password
  * @param settings additional lines for pgbouncer.ini
  */
 export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
@@ -55,7 +53,6 @@ export async function startPgBouncer(server: string, settings: readonly string[]
   );
   chmodSync(folder, 0o755);
   if (owner) for (const file of [folder, users, configuration]) chownSync(file, owner.uid, owner.gid);
-  // PgBouncer refuses to run as root.
   const child = spawn(program, ['-q', configuration], { cwd: folder, ...owner, stdio: 'ignore' });
   const exited = once(child, 'exit');
   const through = (databaseUrl: string): string => {

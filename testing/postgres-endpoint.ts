@@ -1,12 +1,10 @@
-// One URL for PostgreSQL, like a managed service; the server in the background can change or fall silent.
+// One URL, like a managed service; the server in the background can change or fall silent.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Endpoint = {
   readonly port: number;
-  /** For new connections. */
   readonly leadTo: (port: number) => void;
-  /** Drops all packets. */
   readonly fallSilent: () => void;
   readonly close: () => void;
 };

@@ -7,16 +7,11 @@ import path from 'node:path';
 
 export type PostgresFolder = {
   readonly path: string;
-  /** Replaces the list of PostgreSQL processes in this folder. */
   readonly runs: (...pids: readonly number[]) => void;
-  /** Stops these processes and removes the folder. */
   readonly remove: () => Promise<void>;
 };
 
-/**
- * Its input ends when the process that made the folder ends; then it stops the processes named in the last line and removes the
- * folder. SIGINT is PostgreSQL's fast shutdown; SIGKILL follows after ten seconds.
- */
+/** Its input ends with the process that made the folder. SIGINT is PostgreSQL's fast shutdown. */
 const KEEPER = `
   pids=
   while read -r line; do pids=$line; done

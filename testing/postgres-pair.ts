@@ -1,4 +1,3 @@
-// Two real PostgreSQL servers, primary and standby, for tests of a failover.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,18 +17,16 @@ import { until } from '#testing/until.ts';
 type PostgresNode = {
   readonly name: string;
   readonly port: number;
-  /** The superuser's database. */
   readonly url: string;
   readonly start: () => Promise<void>;
   /** SIGINT: an orderly stop with everything replicated. SIGKILL: a crash of the machine. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
-  /** Makes a standby the primary. Resolves when it accepts writes. */
+  /** Resolves when it accepts writes. */
   readonly promote: () => Promise<void>;
-  /** Becomes a standby with a copy of the running primary. */
+  /** Becomes a standby. */
   readonly copyFrom: (primary: PostgresNode) => Promise<void>;
   /** Restarts as a standby with its own data, after an orderly stop. */
   readonly follow: (primary: PostgresNode) => Promise<void>;
-  /** Whether commits wait for a standby. */
   readonly waitForStandby: (waits: boolean) => Promise<void>;
   /** Resolves when a standby has caught up and commits wait for it. */
   readonly untilReplicated: () => Promise<void>;
@@ -37,7 +34,6 @@ type PostgresNode = {
 };
 
 export type PostgresPair = {
-  /** The first primary. */
   readonly a: PostgresNode;
   readonly b: PostgresNode;
   readonly close: () => Promise<void>;
@@ -95,7 +91,6 @@ async function createNode(
     native: string;
     owner: { uid: number; gid: number } | null;
     fsync: 'on' | 'off';
-    /** Called with the running process, and with undefined after its end. */
     onRun: (name: string, pid: number | undefined) => void;
   },
 ): Promise<PostgresNode> {

@@ -12,11 +12,9 @@ import { freePort } from '#testing/free-port.ts';
 import { makePostgresFolder, type PostgresFolder } from '#testing/postgres-folder.ts';
 
 export type PostgresServer = {
-  /** The superuser's default database. */
   readonly url: string;
   readonly port: number;
   readonly stop: () => Promise<void>;
-  /** Fast shutdown, then a start on the same port with the same data. */
   readonly restart: () => Promise<void>;
 };
 
@@ -31,10 +29,7 @@ export const QUICK = ['fsync=off', 'autovacuum=off'];
 
 export const PASSWORD = 'only-for-tests';
 
-/**
- * Starts it on a free port of 127.0.0.1, and retries once on another, because another program may take the port first. Throws
- * PostgreSQL's own message.
- */
+/** Retries once on another port, because another program may take it first. Throws PostgreSQL's own message. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   try {
     return await tryToStart(options);
@@ -97,14 +92,12 @@ type Launched = {
   readonly data: string;
   readonly owner: Owner | null;
   readonly url: string;
-  /** Lines of postgresql.conf: `name=value`. */
   readonly parameters: readonly string[];
 };
 
 /**
- * Resolves when it accepts connections; throws the program's own message.
  * @param onRun called with the process ID, and without one after the end
- * @returns stops it and waits. SIGINT is PostgreSQL's fast shutdown, which closes sessions; SIGTERM would wait for every pool
+ * @returns stops it. SIGINT is PostgreSQL's fast shutdown, which closes sessions; SIGTERM would wait for every pool
  */
 export async function launchPostgres(
   { folder, native, data, owner, url, parameters }: Launched,
@@ -137,7 +130,6 @@ export async function launchPostgres(
 
 type Owner = { readonly uid: number; readonly gid: number };
 
-/** Creates a data folder for the owner. */
 export function initialise(folder: string, native: string, data: string, owner: Owner | null): void {
   const passwordFile = path.join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
@@ -159,7 +151,6 @@ export function initialise(folder: string, native: string, data: string, owner: 
   );
 }
 
-/** PostgreSQL refuses to run as root; it then runs as "nobody". */
 export function unprivilegedOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
@@ -181,7 +172,6 @@ export function binaries(folder: string, owner: Owner | null): string {
   return reachable;
 }
 
-/** Connects, acts and disconnects. */
 export async function onPostgres<Result>(
   url: string,
   act: (client: Client) => Promise<Result>,
@@ -199,7 +189,6 @@ export async function onPostgres<Result>(
 const READY_WITHIN_MS = 30_000;
 const CONNECTED_WITHIN_MS = 2_000;
 
-/** Resolves after the first successful connection. @param exitCode of the program; null while it runs */
 export async function untilReady(program: string, url: string, exitCode: () => number | null): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {

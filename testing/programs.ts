@@ -1,4 +1,3 @@
-// Optional programs for some tests: their paths, and a test's message without them.
 import { existsSync } from 'node:fs';
 
 import { missingEngines } from '#testing/engines/find-engines.ts';
@@ -6,7 +5,6 @@ import { missingEngines } from '#testing/engines/find-engines.ts';
 export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze', 'script'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
-/** Possible paths, and the Debian package. */
 export const PROGRAMS: Readonly<
   Record<ProgramName, { readonly places: readonly string[]; readonly debian: string }>
 > = {
@@ -24,7 +22,6 @@ export const PROGRAMS: Readonly<
   script: { places: process.platform === 'linux' ? ['/usr/bin/script'] : [], debian: 'bsdutils' },
 };
 
-/** Undefined if it is not installed. */
 export const findProgram = (name: ProgramName): string | undefined =>
   PROGRAMS[name].places.find((file) => existsSync(file));
 

@@ -1,4 +1,3 @@
-// A copy of the project, for tests that change words and build.
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

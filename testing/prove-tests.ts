@@ -1,5 +1,5 @@
-// `npm run prove:tests [text]`: plants each fault of planted-faults.ts in a copy of the project and runs its tests, which must
-// fail. A text selects faults by promise or file.
+// `npm run prove:tests [text]`: plants each fault in a copy of the project; its tests must fail. A text selects faults by
+// promise or file.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -41,7 +41,6 @@ try {
   await globalTeardown();
 }
 
-/** One copy per core. */
 async function proveAll(): Promise<readonly Outcome[]> {
   const queue = [...faults];
   const outcomes: Outcome[] = [];
@@ -84,7 +83,6 @@ async function proveOne(copy: string, fault: PlantedFault): Promise<Outcome> {
   }
 }
 
-/** @throws unless `find` occurs exactly once */
 function plantedSource(folder: string, { file, find, replace, promise }: PlantedFault): string {
   const source = readFileSync(path.join(folder, file), 'utf8');
   const parts = source.split(find);
@@ -133,7 +131,6 @@ function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   );
 }
 
-/** Copies tracked and new files, and links node_modules. */
 function copyWorkingTree(): string {
   const copy = mkdtempSync(path.join(tmpdir(), 'planted-'));
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

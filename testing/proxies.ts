@@ -1,4 +1,4 @@
-// nginx and Caddy with the files of deploy/, in which only names, ports and certificates are replaced.
+// nginx and Caddy with the files of deploy/, with other names, ports and certificates.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,6 @@ export type ProxyPorts = {
 };
 export type Proxy = { readonly close: () => Promise<void> };
 
-/** A file of deploy/ with replacements. Throws if one does not apply. */
 function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce(
     (text, [from, to]) => {
@@ -33,7 +32,6 @@ function readDeployed(name: string, replacements: readonly (readonly [from: stri
   );
 }
 
-/** Writes the certificate for localhost. @returns the paths of certificate and key */
 function writeCertificate(folder: string): readonly [certificate: string, key: string] {
   const certificate = path.join(folder, 'certificate.pem');
   const key = path.join(folder, 'key.pem');
@@ -42,7 +40,6 @@ function writeCertificate(folder: string): readonly [certificate: string, key: s
   return [certificate, key];
 }
 
-/** A main configuration like Debian's, including compression. @returns nginx's parameters */
 function nginxWith(folder: string, servers: string): string[] {
   const main = path.join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -67,7 +64,6 @@ const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: stri
   ['listen [::]', '# listen [::]'],
 ];
 
-/** One page at the root of its host. */
 function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guide.example.com';
@@ -87,7 +83,6 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
   return nginxWith(folder, `include ${file};`);
 }
 
-/** The body of the site at the root. */
 export const MAIN_SITE = 'This is the main site.';
 
 /** A page under a path of a site that claims scripts and pictures, sets strict policies and has its own error pages. */
@@ -119,7 +114,6 @@ server {
   );
 }
 
-/** Two guides with a host name each: spring.localhost and autumn.localhost. */
 function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guides';
@@ -145,7 +139,6 @@ const withoutTries = (site: string): string =>
     .replace(' non_idempotent', '')
     .replace(/error_page .*;/, '');
 
-/** @returns Caddy's parameters */
 function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
   const file = path.join(folder, 'Caddyfile');
   writeFileSync(
@@ -171,14 +164,12 @@ const configureCaddy = (folder: string, ports: ProxyPorts): string[] =>
     ]),
   );
 
-/** A page under a path of a single-page site. */
 function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   const snippet = path.join(folder, 'path.caddy');
   writeFileSync(
     snippet,
     readDeployed('path.caddy', [
       ['reverse_proxy 127.0.0.1:3000', `reverse_proxy 127.0.0.1:${ports.pages[0]}`],
-      // Limits the test's duration.
       ['lb_try_duration 20s', 'lb_try_duration 1s'],
     ]),
   );
@@ -205,7 +196,6 @@ const CONFIGURED = {
 } as const;
 
 /**
- * Starts a proxy for https://localhost and waits for its certificate.
  * @param options withDefaults: nginx without retries, for comparison; place: the page at the root, under /guide of another
  * site, or one of two host names
  */

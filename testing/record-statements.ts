@@ -16,7 +16,7 @@ function record(engine: keyof typeof sent, sql: unknown): void {
   if (!sent[engine].has(statement) && isSentByProduct()) sent[engine].add(statement);
 }
 
-/** True if the nearest project file on the stack, except engine code, is part of the product. */
+/** By the nearest project file on the stack, except engine code. */
 function isSentByProduct(): boolean {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 60;

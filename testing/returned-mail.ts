@@ -1,8 +1,7 @@
-// A delivery status notification like Postfix's, and a feedback report like Yahoo's.
+// Like Postfix's and Yahoo's.
 
 type Report = {
   readonly messageId?: string;
-  /** Recipient of the report. */
   readonly to?: string;
   readonly date?: string;
 };
@@ -19,7 +18,6 @@ const returned = (messageId: string | undefined, recipient: string): string =>
     'Date: Fri, 20 Nov 2026 12:00:00 +0000',
   );
 
-/** @param messageId of the returned mail; omitted if undefined */
 export const deliveryStatus = ({
   messageId,
   to = 'guide@example.com',
@@ -86,7 +84,6 @@ export const deliveryStatus = ({
     '',
   );
 
-/** @param feedback its type */
 export const feedbackReport = ({
   messageId,
   to = 'guide@example.com',

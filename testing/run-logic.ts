@@ -27,7 +27,6 @@ const ALONE = [
 
 /** Four processes keep two cores busy, because some wait. */
 const CONCURRENCY = 4;
-/** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 180_000;
 /** Lines of tests per process. More would leave one process running alone at the end. */
 const MOST_LINES = 1_500;
@@ -60,7 +59,7 @@ try {
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
 }
 
-/** Single files first, then each room's groups, the longest first. */
+/** Single files first, then the longest groups. */
 function groupByRoom(files: readonly string[]): Group[] {
   const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
   const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({
@@ -93,7 +92,6 @@ function linesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length, 0);
 }
 
-/** One line if all tests passed, else the output of the failing ones. */
 async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const begin = Date.now();
   const child = spawn(

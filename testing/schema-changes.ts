@@ -1,4 +1,3 @@
-// The effect of a schema change on a process of the previous release.
 import { sql, type Kysely } from 'kysely';
 
 import type { Engine } from '#testing/databases.ts';
@@ -70,8 +69,8 @@ export async function readShape(db: Kysely<never>, engine: Engine): Promise<Sche
 const tableOf = (line: string): string => line.split(/[. ]/, 1)[0] ?? '';
 
 /**
- * One line for each thing that a release with the schema `before` can no longer do. A removed unique constraint counts: an
- * insert may name it ("on conflict").
+ * Everything that a release with the schema `before` can no longer do. A removed unique constraint counts: an insert may name
+ * it ("on conflict").
  */
 export function narrowings(before: SchemaShape, after: SchemaShape): string[] {
   const found: string[] = [];

@@ -1,5 +1,4 @@
-// The whole server in this process: service, worker and application with a test clock and a real SMTP server. Requests use
-// Fastify's inject.
+// The whole server in this process with a test clock and a real SMTP server. Requests use Fastify's inject.
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
@@ -43,7 +42,6 @@ export type ServerUnderTest = {
   readonly now: () => number;
   /** Milliseconds since 1970. */
   readonly setClock: (to: number) => void;
-  /** Replaces the worker's next poll. */
   readonly wakeWorker: () => void;
   readonly countRows: (table: keyof Schema) => Promise<number>;
   readonly close: () => Promise<void>;
@@ -53,7 +51,6 @@ export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
-  /** Default: the inbox. */
   readonly smtpUrl?: string;
   /** dist/ of a built site; without it, only the API. */
   readonly siteFolder?: string;
@@ -93,7 +90,6 @@ async function startServer({
   const webhookOutcomes: WebhookOutcome[] = [];
   const breakerReasons: string[] = [];
   const service = await openTestService(
-    // No files are written here.
     path.join(os.tmpdir(), 'no-such-instance'),
     {
       APP_SECRET: TEST_SECRET,
@@ -205,7 +201,6 @@ async function eventInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Closes the server even if the test fails. */
 export async function withServer(
   options: ServerOptions,
   test: (server: ServerUnderTest) => Promise<void>,
@@ -219,7 +214,6 @@ export async function withServer(
   }
 }
 
-/** One server for a file of independent tests. */
 export async function sharedServer(options: ServerOptions): Promise<ServerUnderTest> {
   const server = await startServer(options);
   after(async () => {
@@ -245,7 +239,6 @@ export type Visitor = {
   readonly get: (url: string, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
 };
 
-/** @param address IP address */
 export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '127.0.0.1'): Visitor {
   const cookies = new Map<string, string>();
   const request = async (options: InjectOptions): Promise<LightMyRequestResponse> => {

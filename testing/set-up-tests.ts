@@ -1,5 +1,4 @@
-// Installs a Chromium for tests if there is none. On Debian also its headless shell, Firefox, WebKit and the programs of some
-// tests; a run without them passes with a note.
+// Installs a Chromium if there is none; on Debian also the programs of some tests. A run without them passes with a note.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -34,7 +33,6 @@ const install = (packages: readonly string[]): boolean =>
     ...packages,
   );
 
-/** Missing Debian packages, in independent groups. */
 function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
   const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);

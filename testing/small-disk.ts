@@ -7,16 +7,13 @@ import { errorCode } from '#server/platform/error-code.ts';
 import { inFolder } from '#testing/folder.ts';
 
 type DiskOptions = {
-  /** For mount, such as 2m. */
   readonly size: string;
-  /** Owner. */
   readonly uid?: number;
   readonly gid?: number;
 };
 
 let reason: string | false | undefined;
 
-/** Skip reason for tests that mount a disk; false if possible. */
 export function whyNoDisk(): string | false {
   if (reason === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-disk-'));
@@ -48,7 +45,6 @@ export function mountSmallDisk(
 
 export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
-    // The owner must be able to pass through.
     chmodSync(folder, 0o711);
     const disk = path.join(folder, 'disk');
     mkdirSync(disk);

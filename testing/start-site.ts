@@ -1,4 +1,3 @@
-// The production command as a process, with a new database and a real SMTP server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,14 +22,12 @@ export type SiteProcess = {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
-  /** Stdout and stderr so far. */
   readonly output: () => string;
   /** Returns the exit code, or the signal that ended it. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 };
 
 /**
- * Resolves when the server is ready.
  * @param env settings; those of this machine are removed, the rest of the environment stays. PORT undefined: use .env
  * @param folder working folder, with data/
  * @param project another copy of the project (project-copy.ts)
@@ -40,7 +37,6 @@ export async function startSiteProcess(
   folder: string,
   project = PROJECT_FOLDER,
 ): Promise<SiteProcess> {
-  // A copy of the project has its own campaign and builds it itself.
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
@@ -97,14 +93,9 @@ export async function startSiteProcess(
   };
 }
 
-/**
- * The URL of an empty database: a file in the site's folder, or a new one on PostgreSQL.
- * @param server default: the tests' PostgreSQL
- */
 export const siteDatabaseUrl = async (engine: Engine, server?: string): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase(server);
 
-/** Common settings of all test sites. */
 export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => ({
   DATABASE_URL: databaseUrl,
   SMTP_URL: inbox.url,
@@ -112,10 +103,8 @@ export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => 
   APP_SECRET: TEST_SECRET,
 });
 
-/** Shared by the processes of a site. */
 export type PreparedSite = {
   readonly inbox: Inbox;
-  /** Working folder. */
   readonly folder: string;
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
@@ -127,19 +116,14 @@ export type PreparedSite = {
 
 export type SiteOptions = {
   readonly engine?: Engine;
-  /** Default: the tests' PostgreSQL. */
   readonly server?: string | undefined;
-  /** Default: a new, empty database. */
   readonly databaseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour | undefined;
-  /** Built first if necessary. */
   readonly campaign?: string;
-  /** Default: a new folder. */
   readonly folder?: string;
 };
 
-/** Prepares a site without starting a process. */
 export async function prepareSite({
   engine = 'sqlite',
   server,
@@ -174,7 +158,6 @@ export async function prepareSite({
 
 export type Site = SiteProcess & Omit<PreparedSite, 'start'> & AsyncDisposable;
 
-/** Starts a site with one process; closing it stops everything. */
 export async function startSite(options?: SiteOptions): Promise<Site> {
   const { start, ...prepared } = await prepareSite(options);
   return { ...(await start()), ...prepared, [Symbol.asyncDispose]: prepared.close };

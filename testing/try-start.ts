@@ -4,7 +4,6 @@ import { portComplaints } from '#server/run/why-the-start-failed.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 
-/** The settings and words that a process in this folder would read. */
 function instanceOf(folder: string, env: Readonly<Record<string, string>>): ReturnType<typeof readInstance> {
   using _environment = environment({
     PORT: '0',
@@ -15,7 +14,7 @@ function instanceOf(folder: string, env: Readonly<Record<string, string>>): Retu
   return readInstance();
 }
 
-/** Makes main.ts's checks in the same order, then opens and closes the service. */
+/** Makes main.ts's checks in the same order. */
 export async function tryStart(
   folder: string,
   env: Readonly<Record<string, string>> = {},

@@ -6,7 +6,6 @@ const PATIENCE_MS = 10_000;
 const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
 
 /**
- * Waits until a condition holds; fails after a timeout.
  * @param patienceMs longer for slow work, such as a starting process
  * @param everyMs for short-lived conditions
  */

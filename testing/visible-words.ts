@@ -2,7 +2,6 @@
 // not count.
 import { parseSync } from 'vite';
 
-/** Attributes that people or screen readers read. */
 const READ_ATTRIBUTES = new Set(
   ['description', 'label', 'placeholder', 'roledescription', 'valuetext']
     .map((name) => `aria-${name}`)
@@ -31,7 +30,6 @@ const isNode = (value: unknown): value is Node =>
 
 const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isNode);
 
-/** A literal's or template's text; null for other nodes. */
 function textOf(node: Node): string | null {
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null;
   if (node.type !== 'TemplateLiteral') return null;
@@ -39,7 +37,6 @@ function textOf(node: Node): string | null {
   return parts.map((part) => part.value.cooked).join(VALUE);
 }
 
-/** The possible values of an expression. */
 function resultsOf(node: Node): Node[] {
   switch (node.type) {
     case 'ConditionalExpression':
@@ -65,7 +62,6 @@ const nameOf = (node: unknown): string => {
 };
 
 /**
- * Finds JSX text, visible attributes and properties, and other texts that look like words.
  * @param file name; its extension determines the language
  * @returns texts with their lines, from 1
  */

@@ -1,4 +1,4 @@
-// A visit counter's host, over https on another origin than the page. Serves one script and keeps every request.
+// Over https on another origin than the page.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -12,11 +12,9 @@ export const COUNTER_ORIGIN = 'https://counter.example';
 export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
 export type VisitCounter = {
-  /** For Chromium's command line. */
   readonly resolverRule: string;
   /** Whole requests with headers, including preflights. */
   readonly asked: readonly string[];
-  /** Bodies from the script. */
   readonly sent: readonly string[];
   /** Sets the script (null: 404) and forgets previous requests. */
   readonly serve: (script: string | null) => void;
@@ -40,7 +38,6 @@ export async function startVisitCounter(): Promise<VisitCounter> {
     else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
   };
   const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
-    // The browser disconnected.
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, 'localhost');

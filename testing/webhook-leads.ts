@@ -20,11 +20,9 @@ export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
   WEBHOOK_ALLOW_PRIVATE: 'yes',
 });
-/** In order of arrival. */
 export const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
 export const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
 
-/** Sends the form, enters the code and reads the article. */
 export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
   const visitor = createVisitor(server, '198.51.100.7');
   const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
@@ -38,11 +36,9 @@ export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes
   return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
 }
 
-/** Waits until this number of deliveries has succeeded or failed. */
 export const outcomes = (server: ServerUnderTest, count: number) =>
   until(() => server.webhookOutcomes.length >= count);
 
-/** @param answer default: 204 */
 export const withWebhook = (
   options: ServerOptions,
   answer: Parameters<typeof withReceiver>[0],

@@ -1,4 +1,3 @@
-// A real HTTP server that keeps events.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +13,6 @@ export type Received = {
 };
 
 export type Receiver = {
-  /** For WEBHOOK_URLS. */
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
@@ -43,7 +41,6 @@ export async function startReceiver(
     answer(one, response);
   };
   const server = createServer((request, response) => {
-    // The sender disconnected.
     take(request, response).catch(() => response.destroy());
   });
   server.listen(port, '127.0.0.1');
@@ -61,7 +58,6 @@ export async function startReceiver(
   };
 }
 
-/** Stops the receiver even if the test fails. */
 export async function withReceiver(
   answer: Parameters<typeof startReceiver>[0],
   test: (receiver: Receiver) => Promise<void>,

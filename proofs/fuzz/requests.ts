@@ -5,16 +5,12 @@ import { filledForm } from '#testing/server-under-test.ts';
 import { createRandom } from '#testing/random.ts';
 
 export type Fuzzer = {
-  /** 0 to 1. */
   readonly random: () => number;
-  /** Others can follow it on the same connection. */
   readonly wholeRequest: () => Buffer;
-  /** Ends its connection. */
   readonly brokenRequest: () => Buffer;
   readonly text: (length: number) => string;
 };
 
-/** Values for fields where they do not belong. */
 export const NASTY: readonly unknown[] = [
   null,
   true,
@@ -100,7 +96,6 @@ const PATHS = [
 ];
 const METHODS = 'GET GET GET HEAD POST POST POST POST PUT DELETE PATCH OPTIONS'.split(' ');
 
-/** A form's head without its length. */
 export const POST = `POST ${API.leads} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n`;
 /** @param seed makes the requests reproducible */
 export function createFuzzer(seed: number): Fuzzer {

@@ -1,5 +1,4 @@
-// Faults that broke the server before, on real sockets: senders that hang up, invented IP addresses and proofs of work, clients
-// that open every connection.
+// Faults that broke the server before.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -24,7 +23,6 @@ type Parts = {
   readonly text: (length: number) => string;
 };
 
-/** Runs all attacks, on both engines where the database matters, and adds a row for each. */
 export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, text }: Parts): Promise<void> {
   const onSite = async (
     what: string,
@@ -121,7 +119,6 @@ async function postForm(url: string, headers: Record<string, string>): Promise<n
   return response.status;
 }
 
-/** Resolves when every connection is open or was closed by the server. */
 const holdConnections = (port: number, localAddress: string, count: number): Promise<Socket[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {

@@ -1,4 +1,4 @@
-// Two servers under the same load, in turns, because other load then affects both. The ratios are the result.
+// Measures in turns, because other load then affects both servers. The ratios are the result.
 import { setTimeout } from 'node:timers/promises';
 
 import { processorSeconds } from '#proofs/stand/consumption.ts';
@@ -14,7 +14,6 @@ export type Load = {
 
 export type Pace = { readonly rounds: number; readonly turnMs: number; readonly warmUpMs: number };
 
-/** The columns of a {@link compare} row. */
 export const COMPARED = [
   'load',
   'a second',

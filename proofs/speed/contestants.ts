@@ -1,5 +1,5 @@
-// Starts ours, with production's Node flags, and the floor (floor.ts), without flags. Both log to files: a pipe would load the
-// visitors' process.
+// Starts ours, with production's Node flags, and the floor, without. Both log to files: a pipe would load the visitors'
+// process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -20,12 +20,10 @@ import { LIMITS_OUT_OF_REACH } from '#proofs/stand/visitors.ts';
 
 export type Surroundings = {
   readonly engine: Engine;
-  /** A server for new databases; undefined for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly sink: Sink;
 };
 
-/** A program to start, with its folder and an empty database. */
 export type Entrant = {
   readonly name: 'ours' | 'floor';
   readonly script: string;
@@ -38,7 +36,6 @@ export type Contestant = {
   readonly name: Entrant['name'];
   readonly url: string;
   readonly pid: number;
-  /** From process start to the page's first 200. */
   readonly startMs: number;
   readonly client: Client;
   readonly stop: () => Promise<void>;
@@ -81,7 +78,6 @@ export async function enterFloor({ engine, postgresUrl, sink }: Surroundings): P
   };
 }
 
-/** Resolves when the page responds. */
 export async function start({ name, script, folder, env }: Entrant, sink: Sink): Promise<Contestant> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -141,7 +137,6 @@ export async function timeStarts(
   return [...times.values()].map(median);
 }
 
-/** Runs a measurement with our server and the floor, and stops both. */
 export async function withBoth<Result>(
   surroundings: Surroundings,
   measure: (both: readonly [ours: Contestant, floor: Contestant]) => Promise<Result>,
@@ -154,7 +149,6 @@ export async function withBoth<Result>(
   return result;
 }
 
-/** Call after stopping it. */
 export const clear = ({ folder }: Entrant): void => rmSync(folder, { recursive: true });
 
 async function untilServed(url: string, child: ChildProcess): Promise<void> {
@@ -166,7 +160,6 @@ async function untilServed(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** @returns null without a response */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     get(url, { agent: false }, (response) => {

@@ -1,5 +1,5 @@
-// The least that an equally durable flow costs: plain node:http, the same databases and mail library; no limits, queue,
-// validation or framework. /bytes/N returns N bytes. Settings: PORT, DATABASE_URL, SMTP_URL.
+// The least that an equally durable flow costs: no limits, queue, validation or framework. Settings: PORT, DATABASE_URL,
+// SMTP_URL.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,6 @@ type Form = { readonly email: string; readonly name: string; readonly company: s
 type Entry = { readonly email: string; readonly code: string };
 type Store = {
   readonly keep: (form: Form, code: string) => Promise<void>;
-  /** Whether the code was right. */
   readonly verify: (entry: Entry) => Promise<boolean>;
 };
 

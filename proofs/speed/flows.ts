@@ -1,4 +1,3 @@
-// Whole flows (form, mail, code) compared with the floor: few visitors, many, and too many.
 import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs, openLoop } from '#proofs/speed/loops.ts';
@@ -7,7 +6,6 @@ import type { Section } from '#proofs/speed/section.ts';
 const AT_A_TIME = [1, 32, 128];
 const A_SECOND = [20, 100, 200];
 
-/** @param at concurrent visitors */
 export const flowsAt = (at: number, { turnMs }: Pace): Load => ({
   name: `${at} at a time`,
   run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),

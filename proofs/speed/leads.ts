@@ -1,4 +1,3 @@
-// Our server with many leads, compared with few.
 import { residentBytes } from '#proofs/stand/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#proofs/stand/history.ts';
 import { compare, COMPARED, figuresOf, howMeasured, type Pace } from '#proofs/speed/compare.ts';

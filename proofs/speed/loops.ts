@@ -16,7 +16,6 @@ export type Measured = {
 export type Visitors = {
   /** @returns milliseconds; throws if the flow fails */
   readonly flow: () => Promise<number>;
-  /** Makes all pending flows fail. */
   readonly abandon: () => void;
 };
 
@@ -26,7 +25,6 @@ const LOOK_EVERY_MS = 100;
 /** Refused visitors do not return at once. */
 const AFTER_FAILURE_MS = 100;
 
-/** @param goesOn called before each flow */
 export async function closedLoop(
   visitors: Visitors,
   { at, goesOn }: { at: number; goesOn: () => boolean },
@@ -44,7 +42,6 @@ export async function closedLoop(
   return tally.result();
 }
 
-/** Ends a {@link closedLoop} after this time. */
 export function forMs(ms: number): () => boolean {
   const end = performance.now() + ms;
   return () => performance.now() < end;
@@ -116,6 +113,5 @@ async function endOf(
   }
 }
 
-/** @param share such as 0.99 */
 export const quantile = ({ times }: Pick<Measured, 'times'>, share: number): number =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;

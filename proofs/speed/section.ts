@@ -2,7 +2,6 @@
 export type Figures = Readonly<Record<string, readonly string[]>>;
 
 export type Section = {
-  /** One or two sentences. */
   readonly how: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];

@@ -1,13 +1,11 @@
-// A fast mail server that passes each code to its visitor, with the part of RFC 5321 that the mail library uses. Parsing whole
-// messages, as the tests' inbox does, costs more than sending them.
+// A mail server with the part of RFC 5321 that the mail library uses. Parsing whole messages, as the tests' inbox does, costs
+// more than sending them.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Sink = {
   readonly url: string;
-  /** Six digits from the subject. */
   readonly codeFor: (email: string) => Promise<string>;
-  /** Rejects for all waiting visitors. */
   readonly abandon: () => void;
   readonly close: () => void;
 };

@@ -1,10 +1,8 @@
-// A plain TCP balancer, which sends each connection to the next process that accepts it. It does not know HTTP, so it hides no
-// fault from the visitor.
+// Sends each TCP connection to the next process that accepts it. It does not know HTTP, so it hides no fault from the visitor.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Balancer = { readonly url: string; readonly close: () => void };
 
-/** @param ports to balance between */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let turn = 0;
   const open = new Set<Socket>();

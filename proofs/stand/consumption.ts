@@ -1,4 +1,3 @@
-// A process's memory and processor time from /proc. Needs Linux.
 import { readFileSync } from 'node:fs';
 
 const TICKS_A_SECOND = 100;
@@ -6,7 +5,6 @@ const TICKS_A_SECOND = 100;
 /** Resident bytes, including libraries, SQLite and sockets. */
 export const residentBytes = (pid: number): number => bytesIn(pid, 'VmRSS');
 
-/** Peak resident bytes. */
 export const peakBytes = (pid: number): number => bytesIn(pid, 'VmHWM');
 
 function bytesIn(pid: number, field: 'VmRSS' | 'VmHWM'): number {

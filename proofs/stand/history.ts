@@ -1,4 +1,3 @@
-// Fills a database like years of visitors, to measure the cost of its size.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -12,11 +11,7 @@ import { openTestService } from '#testing/open-test-service.ts';
 /** Stops housekeeping from deleting the history during the measurement. */
 export const KEPT_FOR_EVER = { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '0' } as const;
 
-/**
- * Writes the rows of ninety days of leads into each table of an empty database.
- * @param leads number
- * @param options seal: false leaves the consents out of the chain
- */
+/** @param options seal: false leaves the consents out of the chain */
 export async function fillHistory(
   { folder, env, engine }: { folder: string; env: Readonly<Record<string, string>>; engine: Engine },
   leads: number,

@@ -1,4 +1,3 @@
-// Compares the promises to visitors with the database and the inbox.
 import path from 'node:path';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -15,7 +14,6 @@ export type Account = {
   readonly lostLeads: number;
   /** 200 without a lead. */
   readonly falseSuccesses: number;
-  /** Leads without a consent receipt. */
   readonly withoutReceipt: number;
   /** 5xx without a sentence, or 503 without Retry-After. */
   readonly wordless: readonly string[];
@@ -26,7 +24,6 @@ export type Account = {
   readonly mails: number;
 };
 
-/** The caller closes the database. */
 export function databaseOf({ databaseUrl, folder }: WithDatabase) {
   return databaseUrl.startsWith('file:')
     ? openDatabase(
@@ -36,7 +33,6 @@ export function databaseOf({ databaseUrl, folder }: WithDatabase) {
     : openDatabase({ engine: 'postgres', url: databaseUrl }, () => {});
 }
 
-/** The leads' e-mail addresses, and the number of leads without a consent receipt. */
 export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>; withoutReceipt: number }> {
   const { db, close } = databaseOf(site);
   try {
@@ -71,7 +67,6 @@ export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
 export const lostIn = ({ lostMails, lostLeads, falseSuccesses }: Account): number =>
   lostMails + lostLeads + falseSuccesses;
 
-/** As sentences. */
 export const brokenPromises = (account: Account): string[] => [
   ...(['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
     .filter((promise) => account[promise] > 0)

@@ -1,5 +1,4 @@
-// The frame of a proof: starts PostgreSQL on demand, collects broken promises and table rows, updates docs/figures.md and sets
-// the exit code.
+// The frame of a proof: collects broken promises and rows, updates docs/figures.md and sets the exit code.
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
@@ -11,28 +10,23 @@ import type { Ledger } from '#proofs/stand/visitors.ts';
 const DRY = process.argv.includes('--dry');
 
 const ARGUMENTS = process.argv.slice(2).filter((one) => !one.startsWith('--'));
-/** @param place position on the command line from 0, without options */
 export const argument = (place: number, otherwise: number): number => Number(ARGUMENTS[place] ?? otherwise);
 
 type Cell = string | number;
 
 export type Rows = {
-  /** Adds a row and prints it. */
   readonly add: (...cells: readonly Cell[]) => void;
   /** Markdown. @param sorted by text, for rows from concurrent measurements */
   readonly table: (sorted?: 'sorted') => string;
-  /** A sentence: each row's first cell with some columns. */
   readonly say: (...columns: readonly string[]) => string;
   /** Lowest and highest number in a column, with its unit. @param where texts that the row must contain */
   readonly range: (column: string, ...where: readonly string[]) => string;
 };
 
 export type Proof = {
-  /** Started by the first call. */
   readonly postgres: () => Promise<PostgresServer>;
-  /** A site with an empty database. */
   readonly prepareSite: (engine: Engine, options?: SiteOptions) => Promise<PreparedSite>;
-  /** @param sentence added to the broken promises unless `holds` */
+  /** @param sentence the broken promise */
   readonly expect: (holds: boolean, sentence: string) => void;
   /** Adds promises to visitors that were not kept. @param what happened to the site */
   readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;
@@ -41,10 +35,7 @@ export type Proof = {
   readonly end: (summary: string, ...tables: readonly string[]) => Promise<void>;
 };
 
-/**
- * @param command npm script and key in docs/figures.md
- * @param isWhole false for a partial run, which must not replace whole figures
- */
+/** @param isWhole false for a partial run, which must not replace whole figures */
 export function createProof(command: string, isWhole = true): Proof {
   const broken: string[] = [];
   let postgres: Promise<PostgresServer> | undefined;
@@ -109,13 +100,11 @@ function createRows(head: readonly string[]): Rows {
   };
 }
 
-/** Writes a row of docs/figures.md, or only prints it. */
 export async function report(key: string, cells: readonly string[], isKept = true): Promise<void> {
   if (DRY || !isKept) process.stdout.write(`\n${[key, ...cells].join(' | ')}\n`);
   else await writeFigures(key, cells);
 }
 
-/** Prints broken promises and sets the exit code. */
 export function conclude(broken: readonly string[]): void {
   for (const sentence of broken) process.stderr.write(`BROKEN: ${sentence}\n`);
   if (broken.length > 0) process.exitCode = 1;

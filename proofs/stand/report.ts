@@ -26,7 +26,7 @@ function machine(): string {
 }
 
 /**
- * Replaces and dates a row; names the machine unless it is the usual one. Throws if the row is missing.
+ * Names the machine unless it is the usual one. Throws if the row is missing.
  * @param key text of the first cell
  */
 export async function writeFigures(key: string, cells: readonly string[]): Promise<void> {

@@ -1,5 +1,4 @@
-// Visitors who request a code over HTTP, read their mail, enter the code and record the server's promises. They retry more
-// patiently than people.
+// Visitors who become leads over HTTP and record the server's promises. They retry more patiently than people.
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -13,10 +12,6 @@ export type Answer = {
   readonly headers: Headers;
 };
 
-/**
- * Posts JSON. Throws without a response.
- * @param clientAddress sent as X-Forwarded-For
- */
 export async function post(url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
@@ -39,7 +34,6 @@ export async function post(url: string, body: object, cookie = '', clientAddress
   };
 }
 
-/** Promises and results by e-mail address. */
 export type Ledger = {
   /** 202: a code will be mailed. */
   readonly acknowledged: Set<string>;
@@ -49,7 +43,6 @@ export type Ledger = {
   readonly unverified: Map<string, string>;
   /** No mail within MAIL_PATIENCE_MS. */
   readonly unmailed: Set<string>;
-  /** Requests without a response, and responses by status. */
   readonly answers: Map<string, number>;
   /** Requests without a response by cause, and 5xx by error code. */
   readonly failed: Map<string, number>;
@@ -75,14 +68,12 @@ const PAUSE_MS = 50;
 const MAIL_PATIENCE_MS = 240_000;
 
 let visitors = 0;
-/** A new e-mail address. */
 export const newAddress = (domain = 'example.com'): string =>
   `visitor-${process.pid}-${(visitors += 1)}@${domain}`;
 
 /** @param n from 0; @param first octet of the IP address */
 export const networkAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-/** A new IP address. */
 export const newNetwork = (): string => networkAddress((visitors += 1));
 
 export const countRequests = ({ answers }: Ledger): number =>
@@ -112,7 +103,6 @@ async function insist(
     try {
       answer = await request();
     } catch (error) {
-      // The server was killed.
       broke = whatBroke(error);
     }
     const key = answer === null ? 'no answer' : String(answer.status);
@@ -135,9 +125,7 @@ type Walkers = {
   readonly url: string;
   readonly inbox: Inbox;
   readonly ledger: Ledger;
-  /** Called with the session cookie. */
   readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
-  /** Resolves when the visitor has read the mail. */
   readonly pauseForCode?: () => Promise<void>;
 };
 
@@ -178,8 +166,6 @@ export async function walk(
 }
 
 /**
- * Repeats visits while something happens.
- * @param count concurrent visitors
  * @param visit one visit; the signal announces the last one
  * @returns after the last visitor has finished
  */
@@ -202,7 +188,6 @@ export async function whileVisited(
   }
 }
 
-/** @returns the visitors' ledger */
 export async function walkWhile(
   walkers: Omit<Walkers, 'ledger'>,
   count: number,
@@ -217,7 +202,6 @@ export async function walkWhile(
   return ledger;
 }
 
-/** One visitor, who reads the article at the end. Throws if the server refuses. */
 export async function becomeLead(
   { url, inbox }: Pick<Walkers, 'url' | 'inbox'>,
   email = newAddress(),

@@ -1,4 +1,3 @@
-// Load while the server gets SIGKILL at random moments and restarts at once.
 import { setTimeout } from 'node:timers/promises';
 
 import type { Engine } from '#testing/databases.ts';
@@ -14,15 +13,11 @@ const SMTP_DELAY_MS = 20;
 
 export type Survivors = {
   readonly site: PreparedSite;
-  /** The last process, still running. */
   readonly server: SiteProcess;
   readonly ledger: Ledger;
 };
 
-/**
- * @param options env: additional settings; onVerified: called with the session
- * @returns after the last visitor has finished
- */
+/** @returns after the last visitor has finished */
 export async function walkUnderKills(
   { prepareSite }: Proof,
   engine: Engine,

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** @returns all samples, and the result */
 export async function watchWhile<Seen, Result>(
   look: () => Seen | Promise<Seen>,
   everyMs: number,

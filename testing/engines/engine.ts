@@ -1,9 +1,8 @@
-// A browser interface for tests that run in every engine. Keys and pointer are real browser input, not script events.
+// For tests that run in every engine. Keys and pointer are real browser input, not script events.
 import { until } from '#testing/until.ts';
 
 export type EngineName = 'chromium' | 'firefox' | 'webkit';
 
-/** Found by role and accessible name. */
 export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'searchbox' | 'textbox';
 
 type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
@@ -12,11 +11,9 @@ type Box = { readonly x: number; readonly y: number; readonly width: number; rea
 export type EnginePage = {
   readonly open: (url: string) => Promise<void>;
   readonly reload: () => Promise<void>;
-  /** Waits for it, scrolls to it and presses its middle. */
   readonly click: (role: Role, name: string) => Promise<void>;
   /** Waits for it. Pixels from the viewport's upper left corner. */
   readonly box: (role: Role, name: string) => Promise<Box>;
-  /** Types into the focused element, key by key. */
   readonly type: (text: string) => Promise<void>;
   /** A key as in KeyboardEvent.key, or a combination: `Control+v`. */
   readonly press: (keys: string) => Promise<void>;
@@ -36,13 +33,11 @@ export type EnginePage = {
 
 export type Engine = {
   readonly name: EngineName;
-  /** Name and version. */
   readonly version: string;
   readonly newPage: () => Promise<EnginePage>;
   readonly close: () => Promise<void>;
 };
 
-/** Waits until a function in the page returns true. Throws the sentence after a timeout. */
 export async function waitFor<Argument>(
   page: EnginePage,
   sentence: string,

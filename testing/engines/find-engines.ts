@@ -11,7 +11,6 @@ import { startWebkit } from '#testing/engines/webkit-engine.ts';
 
 export const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'] as const satisfies readonly EngineName[];
 
-/** Debian packages for engines other than Chromium. */
 export const DEBIAN_PACKAGES = {
   firefox: ['firefox-esr'],
   // The last one decodes the film.
@@ -26,7 +25,6 @@ const FIREFOX_PATHS = [
   '/Applications/Firefox.app/Contents/MacOS/firefox',
 ];
 
-/** Undefined if the engine is not installed. FIREFOX_PATH overrides Firefox's path. */
 export function findEngine(name: EngineName): (() => Promise<Engine>) | undefined {
   if (name === 'chromium') return () => startWithPlaywright(chromium, chromiumLaunchOptions());
   if (name === 'firefox') {

@@ -1,4 +1,3 @@
-// The system's Firefox, over WebDriver BiDi, without a driver.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -36,7 +35,6 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
     });
     page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
 
-    /** By Firefox's accessibility tree. */
     const find = async (role: Role, name: string): Promise<ElementHandle> => {
       const found = await page.waitForSelector(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`, {
         visible: true,

@@ -1,4 +1,3 @@
-// Playwright's browsers: Chromium, and its Firefox and WebKit if installed.
 import type { BrowserType, LaunchOptions } from '@playwright/test';
 
 import type { Engine, EngineName, EnginePage, Role } from '#testing/engines/engine.ts';

@@ -60,7 +60,6 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     // The sandbox needs rights that containers lack. Only the page under test is opened.
     WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     NO_AT_BRIDGE: '1',
-    // Keeps downloads out of the real home folder.
     HOME: home,
     XDG_CONFIG_HOME: home,
   };
@@ -157,7 +156,6 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   };
 }
 
-/** The driver runs one browser at a time. */
 async function startDriver(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -247,7 +245,6 @@ async function resize(driver: WebDriver, width: number, height: number): Promise
   await window.setRect({ x: 0, y: 0, width, height });
   const lost = height - (await inner()).height;
   await window.setRect({ x: 0, y: 0, width, height: height + lost });
-  // The window is resized before its page is painted.
   await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
 }
 
