@@ -21,7 +21,7 @@ const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';
 export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
 
 export const behindPgBouncer = (): string | false =>
-  process.env[PGBOUNCER_URL_VARIABLE] ? 'about PostgreSQL itself, and a PgBouncer is in between' : false;
+  process.env[PGBOUNCER_URL_VARIABLE] ? 'tests PostgreSQL itself, but a PgBouncer is in use' : false;
 
 const serverUrl = (): string => {
   const url = process.env[POSTGRES_URL_VARIABLE];

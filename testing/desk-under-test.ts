@@ -14,7 +14,7 @@ export const DESK_SETTINGS = {
 };
 
 function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['door'] {
-  if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');
+  if (desk === null) throw new Error('This server has no DESK_URL. Add DESK_SETTINGS.');
   return { kind: 'people', ...desk };
 }
 

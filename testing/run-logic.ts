@@ -28,7 +28,7 @@ const ALONE = [
 /** Four processes keep two cores busy, because some wait. */
 const CONCURRENCY = 4;
 const TEST_TIMEOUT_MS = 180_000;
-/** Lines of tests per process. More would leave one process running alone at the end. */
+/** Lines of tests per process. With more, the last process would run while the others are idle. */
 const MOST_LINES = 1_500;
 
 type Group = { readonly name: string; readonly files: readonly string[]; readonly onPostgres: boolean };

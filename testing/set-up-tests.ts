@@ -1,4 +1,4 @@
-// Installs a Chromium if there is none; on Debian also the programs of some tests. A run without them passes with a note.
+// Installs a Chromium if missing; on Debian also the programs of some tests. A run without them passes with a note.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -58,9 +58,7 @@ if (findChromium() === undefined)
 
 const found = findChromium();
 if (found === undefined) {
-  process.stderr.write(
-    'There is no Chromium and none could be installed. Install one, or name it in CHROME_PATH.\n',
-  );
+  process.stderr.write('Chromium is missing and could not be installed. Install it, or set CHROME_PATH.\n');
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);

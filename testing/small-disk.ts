@@ -21,7 +21,7 @@ export function whyNoDisk(): string | false {
       mountSmallDisk(folder, { size: '64k' }).unmount();
       reason = false;
     } catch {
-      reason = 'this user may mount no disk';
+      reason = 'this user cannot mount a disk';
     }
     rmdirSync(folder);
   }
@@ -72,7 +72,7 @@ export function fillDisk(disk: string): string {
       const chunk = Buffer.alloc(size);
       try {
         for (;;) {
-          if (written > MAX_BYTES) throw new Error(`${disk} is on no small disk.`);
+          if (written > MAX_BYTES) throw new Error(`${disk} is not on a small disk.`);
           written += writeSync(file, chunk);
         }
       } catch (error) {

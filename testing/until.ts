@@ -16,7 +16,7 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + patienceMs;
   for (let pause = LOOK_AFTER_MS.first; !(await holds()); pause *= LOOK_AFTER_MS.growth) {
-    if (performance.now() > end) assert.fail('It did not come to hold.');
+    if (performance.now() > end) assert.fail('The condition did not become true in time.');
     await setTimeout(everyMs ?? Math.min(pause, LOOK_AFTER_MS.most));
   }
 }

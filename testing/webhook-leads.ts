@@ -33,7 +33,7 @@ export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes
   assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
   assert.equal((await visitor.get(API.article)).statusCode, 200);
   assert.equal((await visitor.get(API.article)).statusCode, 200);
-  return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
+  return (await findLeadId(server.database.db, email)) ?? assert.fail('The database contains no lead.');
 }
 
 export const outcomes = (server: ServerUnderTest, count: number) =>

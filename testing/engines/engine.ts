@@ -48,7 +48,7 @@ export async function waitFor<Argument>(
     await until(() => page.evaluate<boolean, unknown>(holds as (argument: unknown) => boolean, argument));
   } catch (error) {
     const words = await page.evaluate(() => document.body.innerText);
-    throw new Error(`This did not come to be: ${sentence}. The page says:\n${words}`, { cause: error });
+    throw new Error(`Timed out waiting until ${sentence}. The page says:\n${words}`, { cause: error });
   }
 }
 

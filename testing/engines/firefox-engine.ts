@@ -40,7 +40,7 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
         visible: true,
         timeout: PATIENCE_MS,
       });
-      if (found === null) throw new Error(`There is no ${role} "${name}".`);
+      if (found === null) throw new Error(`Found no ${role} "${name}".`);
       return found;
     };
     return {

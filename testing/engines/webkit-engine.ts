@@ -210,7 +210,7 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
     found = await findNow(driver, role, name);
     return found !== undefined;
   }).catch((error: unknown) => {
-    throw new Error(`There is no ${role} "${name}".`, { cause: error });
+    throw new Error(`Found no ${role} "${name}".`, { cause: error });
   });
   return found!;
 }
