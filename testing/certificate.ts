@@ -1,4 +1,4 @@
-// Made with openssl (req -new, then ca -selfsign). For "localhost", from 2020 to 2120.
+// Self-signed certificates, made with openssl (req -new, then ca -selfsign). For "localhost", from 2020 to 2120.
 
 export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPIvfcYaufamPmlp8

@@ -14,7 +14,7 @@ export function keepCompiled(): void {
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 /**
- * Until disposed. Everything running meanwhile sees it.
+ * Replaces this process's environment until disposed. Everything running meanwhile sees it.
  * @example
  * using _ = environment({ PORT: 'http' });
  */

@@ -1,4 +1,4 @@
-// Sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
+// Every kind of mail, sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
 import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-// Lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
+// Fonts for browsers in tests: lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

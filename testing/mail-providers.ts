@@ -1,4 +1,4 @@
-// With the events of the providers' documentation, signed with test keys.
+// Webhook calls with the events of the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Like Postfix's and Yahoo's.
+// A delivery status notification like Postfix's, and a feedback report like Yahoo's.
 
 type Report = {
   readonly messageId?: string;

@@ -1,4 +1,4 @@
-// Over https on another origin than the page.
+// A visit counter's host over https, on another origin than the page.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
