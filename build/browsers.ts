@@ -1,7 +1,5 @@
-// The browsers that the page supports. The build targets them, and checks/browsers.ts checks its output against them (see
-// CONTRIBUTING.md).
+// The supported browsers: the build targets them, checks/browsers.ts checks its output (CONTRIBUTING.md).
 
-/** The oldest release of each family, by the names of @mdn/browser-compat-data. */
 export const SERVED_BROWSERS = {
   chrome: '111',
   edge: '111',
@@ -9,7 +7,6 @@ export const SERVED_BROWSERS = {
   safari: '16.4',
 } as const;
 
-/** The same releases, as the bundler and its CSS compiler write them. */
 export const BUILD_TARGET: readonly string[] = Object.entries(SERVED_BROWSERS).map(
   ([name, version]) => `${name}${version}`,
 );

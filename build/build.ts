@@ -1,5 +1,4 @@
-// Builds the production site beside the one in service, and puts it into dist/ when it is complete
-// (server/http/releases.ts has the layout). Servers that run are not touched; the next start serves it.
+// Builds the site and moves it into dist/ (server/http/releases.ts). Running servers keep the old one until they restart.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -38,7 +37,7 @@ import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// The mistakes alone: a stack trace is of no use to the person who wrote the words.
+// Prints no stack trace, which means nothing to the author of the words.
 const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
 if (mistakes.length > 0) {
   process.stderr.write(
@@ -55,22 +54,20 @@ for (const warning of [
 
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');
-/** The campaign's pictures and its film. */
 const MEDIA = path.join(CAMPAIGN_FOLDER, 'media');
 
-// Before anything is read: a change during the build is noticed at its end.
+// Read first, so that a change during the build is noticed at its end.
 const builtFrom = readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const BUILDING = beginRelease(DIST);
 process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
 const RELEASE = path.join(BUILDING, 'release');
 const FILES = path.join(RELEASE, 'files');
 const PAGES = path.join(RELEASE, 'pages');
-/** The desk in a browser: never among the files of the page, whose address knows no desk. */
+/** A separate folder: the public site must not serve the desk. */
 const DESK = path.join(RELEASE, 'desk');
-/** The program that renders the pages; no part of the release. */
 const PRERENDERER = path.join(BUILDING, 'prerenderer');
 
-/** A warning of the bundler is a mistake of ours: a style or a word that does not exist, for instance. */
+/** Turns bundler warnings, such as a missing style, into errors. */
 const strictLogger = createLogger('warn');
 strictLogger.warn = (message) => {
   throw new Error(message);
@@ -78,7 +75,7 @@ strictLogger.warn = (message) => {
 
 type Output = Rolldown.RolldownOutput['output'];
 
-/** @param variant whose words the page has; null: those of the campaign itself */
+/** @param variant null for the campaign itself */
 const run = (config: InlineConfig, variant: string | null = null): Promise<Output> =>
   runWith(viteConfigOf(variant), config);
 
@@ -92,7 +89,7 @@ async function runWith(common: InlineConfig, config: InlineConfig): Promise<Outp
   return result.output;
 }
 
-/** Adds the error code of the system, which the bundler (in Rust) only mentions in its message. */
+/** The bundler, written in Rust, puts the system's error code only into its message. */
 function withCode(error: unknown): unknown {
   const [, number] = /\(os error (\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
   if (number === undefined) return error;
@@ -101,9 +98,8 @@ function withCode(error: unknown): unknown {
 }
 
 /**
- * The second file takes its imports from the running module and not from an address: the boot script may have loaded the
- * first file from another address, and loading it twice would start two applications. Each further try to load the second file
- * (web/later-stages/load-later-stages.ts) uses another address.
+ * Imports the first file from the running module, not from a URL: a retry has another URL and would start a second application
+ * (web/later-stages/load-later-stages.ts).
  */
 const joinFiles: Plugin = {
   name: 'join-files',
@@ -114,7 +110,7 @@ const joinFiles: Plugin = {
     };
     return isEntry
       ? replace(
-          // Vite's helper would preload the first file again, because the second one needs it.
+          // Vite's helper would preload the first file again.
           /\((\w+)\) => __vitePreload\(\(\) => import\((["'][^"']+["'])\), __VITE_PRELOAD__\)/,
           (_, query = '', address = '') => `(${query}) => import(${address} + ${query})`,
         )
@@ -125,14 +121,12 @@ const joinFiles: Plugin = {
   },
 };
 
-/** The application in two files: what the form needs, and what is only needed after it. Its styles travel in them, or in the page. */
 async function buildApp(variant: string | null): Promise<{ appUrl: string; secondFileUrl: string }> {
   const output = await run(
     {
       plugins: [joinFiles],
       build: {
         outDir: FILES,
-        // A variant's files stand beside those of the campaign's own page.
         emptyOutDir: variant === null,
         assetsDir: 'assets',
         modulePreload: false,
@@ -143,10 +137,9 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
           output: {
             entryFileNames: 'assets/app-[hash].js',
             chunkFileNames: 'assets/second-[hash].js',
-            // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
+            // Chromium then compiles the whole file while it arrives, not each function on its first call.
             postBanner: '//# allFunctionsCalledOnLoad',
           },
-          // Words that are used once stand where they are used.
           optimization: { inlineConst: { mode: 'all', pass: 3 } },
         },
       },
@@ -158,17 +151,14 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
   const second = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
   if (app === undefined || second === undefined || scripts.length !== 2) {
     throw new Error(
-      `The application must be two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
+      `The application must have two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
     );
   }
   for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
   return { appUrl: `${SITE_PATH}/${app.fileName}`, secondFileUrl: `${SITE_PATH}/${second.fileName}` };
 }
 
-/**
- * Styles that stand in a page's head.
- * @param list a file of web/styles
- */
+/** @param list a file in web/styles */
 async function buildCriticalStyles(list: string): Promise<string> {
   const output = await run({
     publicDir: false,
@@ -179,24 +169,19 @@ async function buildCriticalStyles(list: string): Promise<string> {
     },
   });
   const styles = output.map((file) => (file.type === 'asset' ? String(file.source) : ''));
-  // Vite marks what it has seen with a comment.
   return styles
     .join('')
     .replaceAll(/\/\*.*?\*\//g, '')
     .trim();
 }
 
-/**
- * A font with the letters of the headlines and the product title alone, small enough to be inline: the first paint has the
- * right typeface on any network, and nothing moves when the whole font arrives.
- */
+/** Inline, so that the first paint has the right typeface and nothing moves when the whole font arrives. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
   const font = await makeHeadlineFont(whole, texts);
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
-/** The script that stands in the page's head. */
 async function buildBootScript(): Promise<string> {
   const output = await run({
     publicDir: false,
@@ -208,11 +193,12 @@ async function buildBootScript(): Promise<string> {
   });
   const [boot] = output;
   const code = boot.code.trim();
-  if (code.includes('</script')) throw new Error('The boot script would end its own element.');
+  if (code.includes('</script'))
+    throw new Error('The boot script contains </script>, which would end its element.');
   return code;
 }
 
-/** The script that is loaded only while the server's breaker is open. Its name has no hash, so browsers revalidate it. */
+/** Loaded only while the breaker is open. Without a hash in its name, so browsers revalidate it. */
 async function buildProofOfWork(): Promise<void> {
   await run({
     publicDir: false,
@@ -229,7 +215,6 @@ async function buildProofOfWork(): Promise<void> {
   });
 }
 
-/** The file that reports to the operator's visit counter. Built only where the campaign has one. */
 async function buildCounter(): Promise<string> {
   const [{ fileName }] = await run({
     publicDir: false,
@@ -246,7 +231,6 @@ async function buildCounter(): Promise<string> {
   return `${SITE_PATH}/${fileName}`;
 }
 
-/** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
 async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
@@ -266,7 +250,7 @@ async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
   return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
-/** The desk in a browser. Its theme is set by a file of its own before the first paint: the desk's policy allows nothing inline. */
+/** The desk's policy forbids inline scripts. */
 async function buildDesk(): Promise<void> {
   const built = findBuiltDesk(PROJECT_FOLDER, builtFrom);
   if (built !== undefined) {
@@ -285,7 +269,7 @@ async function buildDesk(): Promise<void> {
   });
   const theme: Plugin = {
     name: 'theme-first',
-    // Behind the colour of the browser's frame, which it sets as well.
+    // The script also sets the theme-color meta tag.
     transformIndexHtml: (html) =>
       html.replace('<title>', `<script src="/${boot.fileName}"></script>\n    <title>`),
   };
@@ -320,7 +304,7 @@ function compressFiles(folder: string): void {
   }
 }
 
-/** The campaign's pictures, and its icons in the place of ours; our icon takes its colours. */
+/** Copies the campaign's pictures and icons. Without icons, ours get the campaign's colours. */
 function takeCampaignFiles(): void {
   if (site.colors) {
     const icon = path.join(FILES, 'favicon.svg');
@@ -334,10 +318,9 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** Styles that a landing page carries only if it has what they are for. */
+/** Styles that only some landing pages need. */
 const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
 
-/** The styles for other numbers of cards, for sections and pictures that not every campaign has; empty for all other pages. */
 async function buildStylesWhereUsed(page: string): Promise<string> {
   const used: string[] = [];
   for (const list of WHERE_USED) {
@@ -348,7 +331,6 @@ async function buildStylesWhereUsed(page: string): Promise<string> {
   return used.join('');
 }
 
-/** The landing page in the words of one variant, with its files. */
 async function buildHome(variant: string | null) {
   const { landing, interface: words } = readPageWords(CAMPAIGN_FOLDER, variant);
   const { hero, figures = [] } = landing;
@@ -434,7 +416,7 @@ const facts: ReleaseFacts = {
   },
 };
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
-// A site with half of the old words and half of the new ones must not be published.
+// The site must not mix old and new words.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
   process.stderr.write('The words or the code changed while the site was built. Run it again.\n');
   process.exit(1);

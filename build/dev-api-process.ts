@@ -1,5 +1,5 @@
-// Starts the API of the development server, and starts it anew. Its data are its own, and nothing that is tried out leaves this
-// machine: no mail account, no webhook and no database of the instance is handed to it.
+// Starts and restarts the development API without a mail account, webhooks or the instance's database, so that nothing leaves
+// this machine.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -9,26 +9,22 @@ import { parseEnv } from 'node:util';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** What lies outside of this machine, or belongs to the page that is live. */
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
-/** So that every kind of mail can be seen. */
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
-/** Then it is killed. It has answered by then what came before (dev-api.ts). */
+/** Then it is killed; by now it has answered open requests (dev-api.ts). */
 const STOP_WITHIN_MS = 8_000;
 
 export type Api = {
   readonly origin: string;
-  /** Where each mail is written to. */
   readonly mailFolder: string;
-  /** Settings that are there and not used. */
+  /** Settings in .env that development ignores. */
   readonly unused: readonly string[];
-  /** Fulfilled when requests are answered; false when it could not start, and said why. */
+  /** @returns false if the API printed a mistake and did not start */
   readonly ready: () => Promise<boolean>;
   readonly restart: () => void;
   readonly stop: () => Promise<void>;
 };
 
-/** Starts it. */
 export function startApi({ host, port, publicUrl }: { host: string; port: number; publicUrl: string }): Api {
   const instance = process.env['INSTANCE_FOLDER']?.trim()
     ? path.resolve(process.env['INSTANCE_FOLDER'])

@@ -1,13 +1,11 @@
-// The API of the development server, in a separate process: dev-server.ts starts it anew when code or words change. It lives no
-// longer than its parent, however that ends: the channel between them closes, and nothing else is asked.
+// The API of the development server. It ends when the channel to its parent closes, however the parent ended.
 import { buildApp } from '#server/run/app.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, readInstance } from '#server/run/service.ts';
 
-/** After that, what hangs is cut off. */
 const ANSWER_WITHIN_MS = 5_000;
 
-// Ctrl-C goes to every process of the terminal; the parent says when to end.
+// Ctrl-C reaches every process of the terminal; the parent decides when to end.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const instance = readInstance();
@@ -28,7 +26,7 @@ await app.listen({ port: service.config.port, host: service.config.host });
 
 process.once('disconnect', () => {
   stopping = true;
-  // A form that came before is still answered: the person who sent it knows nothing of the words that were saved meanwhile.
+  // Answers forms that arrived before the restart.
   setTimeout(() => app.server.closeAllConnections(), ANSWER_WITHIN_MS).unref();
   void app
     .close()

@@ -1,5 +1,3 @@
-// How the inbox looks: a list, and one mail. In the house's own colours and letters, with a few lines of script: theme, copying,
-// and looking again when something came.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,19 +5,17 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export type ShownMail = {
   readonly id: string;
-  /** A sample of a kind of mail; it was not sent. */
+  /** Rendered as an example, never sent. */
   readonly isSample: boolean;
   readonly kind: string;
-  /** When it was written, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly at: number | null;
   readonly to: string;
   readonly from: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** As they stand in the file. */
   readonly headers: string;
-  /** The six digits it brings. */
   readonly code: string | null;
 };
 
@@ -76,7 +72,6 @@ pre { padding: 1.25rem; border: 1px solid var(--rule); border-radius: var(--radi
 }
 `;
 
-/** In the head, before anything is painted: the page's own choice, and the system's without one. */
 const THEME = `
 const dark = () => (localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
 document.documentElement.classList.toggle('dark', dark());
@@ -93,12 +88,12 @@ document.addEventListener('click', async ({ target }) => {
   }
 });
 let looking;
-// One after the other: an older answer never takes the place of a newer one.
+// One at a time: an older response must not replace a newer one.
 new EventSource('/inbox/events').onmessage = () => {
   looking = Promise.resolve(looking).then(look);
 };
 async function look() {
-  // The development server ends, or starts anew; the next event brings what is missed.
+  // The next event refreshes the page.
   const text = await fetch(location.href).then((answer) => answer.text()).catch(() => null);
   if (text === null) return;
   const page = new DOMParser().parseFromString(text, 'text/html');
@@ -112,9 +107,8 @@ async function look() {
 `;
 
 /**
- * The page.
- * @param mails those that came, newest first, and the samples
- * @param chosen the id of the one to show; the first one if it is not there
+ * @param mails newest first, then the samples
+ * @param chosen id of the mail to show; if missing, the first one
  */
 export function inboxPage(mails: readonly ShownMail[], chosen: string | null): string {
   const shown = mails.find(({ id }) => id === chosen) ?? mails[0];
@@ -134,7 +128,7 @@ export function inboxPage(mails: readonly ShownMail[], chosen: string | null): s
 <header><h1>Inbox</h1><p>Every e-mail that this page sends while you develop. None of them leaves this machine.</p><a href="/">To the page</a><button id="theme" type="button">Light or dark</button></header>
 <nav aria-label="E-mails">
 <h2>Sent</h2>
-${received.length > 0 ? list(received, shown) : '<p>Nothing yet. Ask for a code on the page, and it appears here by itself.</p>'}
+${received.length > 0 ? list(received, shown) : '<p>Nothing yet. Request a code on the page, and it appears here.</p>'}
 <h2>How each kind reads</h2>
 ${list(samples, shown)}
 </nav>
@@ -165,7 +159,7 @@ function mailHtml({ isSample, kind, at, to, from, subject, text, html, headers, 
     ['Sent', timeHtml(at)],
     [
       'Kind',
-      `${escapeHtml(kind)}${isSample ? ', with sample data: follows campaign/emails/ as you save' : ''}`,
+      `${escapeHtml(kind)}${isSample ? ', with sample data; updates when you save campaign/emails/' : ''}`,
     ],
   ].filter(([, value]) => value !== '');
   return `<h2>${escapeHtml(subject)}</h2>

@@ -1,5 +1,4 @@
-// The inbox of the development server: every e-mail that the API wrote, and how each kind of mail reads in the words as they
-// are saved. A tool for people who write the words; no part of the built site.
+// The inbox of the development server: received mails, and a sample of each kind.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -12,22 +11,17 @@ import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
 import { sampleMails } from '#build/dev-mail-samples.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 
-/** The newest. */
 const MOST_SHOWN = 50;
 const CODE = /(?<!\d)\d{6}(?!\d)/;
 
-/** Makes an open page look again. */
 const CHANGED = 'data: changed\n\n';
 
 type Inbox = {
   readonly plugin: Plugin;
-  /** To be called when words were saved. */
   readonly wordsChanged: () => void;
-  /** Before the server is. */
   readonly close: () => Promise<void>;
 };
 
-/** Makes one. @param campaign whose words */
 export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; campaign: string }): Inbox {
   const { mailFolder } = api;
   const listeners = new Set<ServerResponse>();
@@ -57,7 +51,7 @@ export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; c
           if (url.pathname === '/events') {
             response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
             listeners.add(response);
-            // What came after the page was written and before it was connected would never be shown.
+            // Mail may have arrived between rendering the page and this connection.
             response.write(CHANGED);
             response.once('close', () => listeners.delete(response));
             return;

@@ -1,4 +1,3 @@
-// One of every kind of mail, made of the words as they are now and of people who do not exist.
 import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
@@ -13,14 +12,12 @@ import { ACCENT } from '#shared/colours.ts';
 import { answersText, sampleAnswers } from '#shared/own-answers.ts';
 
 export type SampleMail = {
-  /** What it is called in a list. */
   readonly kind: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 };
 
-/** A day in spring. */
 const NOON = Date.UTC(2026, 3, 14, 12);
 const HOST = 'guide.example.com';
 const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
@@ -57,7 +54,6 @@ const FIGURES = {
   ],
 };
 
-/** Composes them. */
 export function sampleMails(campaign: Campaign): SampleMail[] {
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
   const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };

@@ -1,5 +1,3 @@
-// The development server's own part: Vite in front of the API, the page rendered as in production, the words looked at whenever
-// they are saved, and the inbox.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -17,27 +15,19 @@ import { colourStyles } from '#shared/colours.ts';
 import { languageAttributes } from '#shared/words.ts';
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
-/** Parts that are rendered before the browser sees them. */
 const STATIC = path.join(WEB, 'landing') + path.sep;
 const WORDS = CAMPAIGN_FOLDER + path.sep;
-/** Code of the API. */
 const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room) + path.sep);
-/** Of the words, what the API does not read. */
+/** Campaign files that the API does not read. */
 const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 60;
-/** After that, what hangs is left to itself: the API ends when this process does. */
+/** Then open requests are abandoned. */
 const END_WITHIN_MS = 4_000;
-/** How often to check whether npm still runs. */
 const LOOK_MS = 500;
 
-/** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
-/**
- * The page as a development server needs it: the same markup as in production, so that the same tree is rendered over it, and
- * the application at once.
- */
 function page(markup: string): string {
   const { site } = readPageWords(CAMPAIGN_FOLDER);
   return `<!doctype html>
@@ -58,7 +48,6 @@ import '/styles/critical-shapes.ts';
 import '/styles/critical-logos.ts';
 import '/styles/critical-questions.ts';
 import '/styles/critical-not-found.ts';
-// The styles have come.
 document.querySelector('style').remove();
 for (const [family, file] of [['Newsreader', 'newsreader'], ['Hanken Grotesk', 'hanken-grotesk']])
   document.fonts.add(
@@ -71,11 +60,10 @@ start();
 </html>`;
 }
 
-/** What is said in the terminal and over the page. */
 const sayMistakes = (mistakes: readonly string[]): string =>
   `The words cannot be used yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-/** Throws the mistakes about the words, without a stack: it would mean nothing to the person who wrote them. */
+/** A stack trace means nothing to the author of the words. */
 function refuseSlips(): void {
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   if (mistakes.length === 0) return;
@@ -97,12 +85,10 @@ const servePage: Plugin = {
         .catch(next);
     });
   },
-  // Static parts (web/frame/static-part.tsx) come with the page: a change of one needs the page anew. So do words, once they
-  // were looked at (watchWords).
+  // The server renders static parts (web/frame/static-part.tsx).
   hotUpdate({ file }) {
     if (file.startsWith(WORDS)) return [];
     if (!file.startsWith(STATIC)) return undefined;
-    // Rendered again with the next request.
     if (this.environment.name !== 'client') return undefined;
     this.environment.hot.send({ type: 'full-reload' });
     return [];
@@ -129,7 +115,6 @@ const serveMedia: Plugin = {
   },
 };
 
-/** Requests wait while the API starts. */
 const awaitApi = (api: Api): Plugin => ({
   name: 'await-api',
   configureServer: (server) => {
@@ -139,7 +124,6 @@ const awaitApi = (api: Api): Plugin => ({
   },
 });
 
-/** Checks words and code whenever a file is saved. */
 function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -178,7 +162,7 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   });
 }
 
-/** Lets the next request read words anew, also of a file that was not there before. */
+/** Makes the next request read the words again, including files that did not exist. */
 function forgetWords(server: ViteDevServer, files: readonly string[]): void {
   for (const { moduleGraph } of Object.values(server.environments))
     for (const file of files)
@@ -194,16 +178,14 @@ function sayWarnings(): void {
   for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
 }
 
-/** Serves until it is stopped. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
   const server = await createServer({
     ...viteConfig,
     appType: 'custom',
-    // A dependency that is found late makes the page load anew, and takes what was typed with it.
+    // If Vite finds a dependency late, it reloads the page and loses the form's input.
     optimizeDeps: { entries: ['entry-client.tsx'] },
     plugins: [...(viteConfig.plugins ?? []), awaitApi(api), inbox.plugin, servePage, serveMedia],
-    // Class names that say where they come from.
     css: { modules: { generateScopedName: '[name]_[local]' } },
     server: { host, port, strictPort: true, proxy: { '/api/': api.origin } },
   });
@@ -214,21 +196,20 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   });
   watch(server, api, inbox.wordsChanged);
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
-  // The first visitor need not wait for what can be done now.
+  // Warms up for the first visitor.
   if (mistakes.length === 0) await render(server, '/').catch(() => {});
   await api.ready();
   const address = `http://${host}:${port}`;
   say(`  Page   ${address}/`);
-  say(`  Inbox  ${address}/inbox   every e-mail, and how each kind reads`);
-  say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file, and page and e-mails follow`);
+  say(`  Inbox  ${address}/inbox   every e-mail, and a sample of each kind`);
+  say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file to update page and e-mails`);
   for (const name of api.unused)
-    say(`${name} is not used here: nothing you try reaches anybody, and the data are your own (data/dev/).`);
+    say(`${name} is not used here: no mail leaves this machine, and the data is in data/dev/.`);
   if (mistakes.length > 0) say(sayMistakes(mistakes));
   else sayWarnings();
   say(`Ready on ${address}`);
 }
 
-/** Ends once, at a signal or when the terminal or npm is gone. */
 function endWith(end: () => Promise<unknown>): void {
   let ending = false;
   const stop = () => {
@@ -242,7 +223,7 @@ function endWith(end: () => Promise<unknown>): void {
     process.removeAllListeners(signal);
     process.on(signal, stop);
   }
-  // A terminal that is gone takes no more lines.
+  // A closed terminal takes no more lines.
   process.stdout.on('error', stop);
   const parent = process.ppid;
   if (process.env['npm_lifecycle_event'] !== undefined)

@@ -1,5 +1,4 @@
-// `npm run dev`: the page with hot reloading, the API behind it and an inbox with every e-mail, in one terminal. This file begins
-// the API, which takes longest, before it loads the rest.
+// `npm run dev`. Starts the API, which takes longest, before it loads the rest.
 import { createServer, type AddressInfo } from 'node:net';
 import * as module from 'node:module';
 import path from 'node:path';
@@ -7,7 +6,7 @@ import path from 'node:path';
 const HOST = '127.0.0.1';
 const port = Number(process.env['PORT'] ?? 5173);
 
-/** @returns the port; null when another program has it */
+/** @returns the port; null if another program uses it */
 function tryPort(wanted: number): Promise<number | null> {
   const probe = createServer();
   return new Promise((resolve) => {
@@ -26,7 +25,6 @@ if ((await tryPort(port)) === null || apiPort === null) {
   );
   process.exit(1);
 }
-// What was translated once is kept, for the API as well.
 const cache = path.resolve(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled');
 if (process.env['NODE_DISABLE_COMPILE_CACHE'] === undefined) {
   module.enableCompileCache(cache);

@@ -1,12 +1,9 @@
-// A font that can set a few given texts and nothing else, as small as it gets: their letters at one weight, the kerning of
-// the pairs that stand in them, and one short name.
+// A minimal font for a few texts: their letters at one weight, their kerning pairs and one short name.
 import { Blob, Buffer as Text, Face, Feature, Font, shape } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
 
 /**
- * Makes the font.
- * @param whole variable in its weight
- * @param texts that are set in it
+ * @param whole font with a variable weight
  * @returns WOFF2
  */
 export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]): Promise<Buffer> {
@@ -14,7 +11,6 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   const font = await subsetFont(whole, letters, {
     targetFormat: 'sfnt',
     variationAxes: { wght: 500 },
-    // What no browser needs for these letters.
     noHinting: true,
     dropTables: ['GDEF', 'GSUB', 'STAT', 'gasp'],
   });
@@ -27,10 +23,9 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   });
 }
 
-/** Glyphs by their numbers in the font, and by how much the second moves towards the first or away, in units of the font. */
+/** Glyph numbers, and how much the second glyph moves: negative towards the first, in font units. */
 type Pair = { readonly first: number; readonly second: number; readonly distance: number };
 
-/** The pairs of letters in the texts that stand closer or wider than their widths say. */
 function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
   const face = new Font(new Face(new Blob(font)));
   const glyphsOf = (text: string, features: Feature[]) => {
@@ -56,7 +51,7 @@ function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
     .toSorted((a, b) => a.first - b.first || a.second - b.second);
 }
 
-/** Numbers of 16 bits in the order of the network, as fonts have them; a negative one is its complement. */
+/** Big-endian 16-bit numbers; negative ones as two's complement. */
 const words = (...numbers: readonly number[]): Buffer =>
   Buffer.from(Uint16Array.from(numbers).buffer).swap16();
 
@@ -65,10 +60,7 @@ const tag = (name: string): readonly [number, number] => {
   return [bytes.readUInt16BE(0), bytes.readUInt16BE(2)];
 };
 
-/**
- * The table `GPOS` of OpenType with nothing but these pairs: one script, one feature, one lookup of pairs (type 2,
- * format 1). All offsets count from the beginning of the part they stand in.
- */
+/** OpenType's `GPOS` with one pair lookup (type 2, format 1). Offsets count from the start of their subtable. */
 function kerningTable(pairs: readonly Pair[]): Buffer {
   const sets = Map.groupBy(pairs, ({ first }) => first);
   const firsts = [...sets.keys()];
@@ -90,17 +82,14 @@ function kerningTable(pairs: readonly Pair[]): Buffer {
   return Buffer.concat([header, scripts, features, lookups, lookup, coverage, ...bodies]);
 }
 
-/**
- * One name for family, style, the whole and PostScript, in UTF-16 for Windows in English: a font without any is not one to
- * every system. Its makers and their licence are named in fonts/OFL.txt, as that licence allows.
- */
+/** Some systems reject a font without names. fonts/OFL.txt names its authors and licence, as the licence allows. */
 const NAME_TABLE = ((name, ids) =>
   Buffer.concat([
     words(0, ids.length, 6 + 12 * ids.length, ...ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0])),
     Buffer.from(name, 'utf16le').swap16(),
   ]))('Headline', [1, 2, 4, 6]);
 
-/** Puts a table in the place of a longer one, if there is one. Checksums and gaps do not survive the way into WOFF2. */
+/** Replaces a table by a shorter one. Checksums and gaps need no update: WOFF2 does not keep them. */
 function replaceTable(font: Buffer, name: string, table: Buffer): void {
   const entries = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const entry = entries.find((at) => font.toString('latin1', at, at + 4) === name);

@@ -1,4 +1,4 @@
-// subset-font ships no types; this is the part of it that build.ts and media/make-font.ts use.
+// The used part of subset-font, which ships no types.
 declare module 'subset-font' {
   type AxisRange = {
     readonly min: number;
@@ -9,7 +9,7 @@ declare module 'subset-font' {
   type SubsetOptions = {
     readonly targetFormat: 'sfnt' | 'woff' | 'woff2';
     readonly noHinting?: boolean;
-    /** OpenType features to keep; all of them if not given. */
+    /** OpenType features to keep; all by default. */
     readonly keepFeatures?: readonly string[];
     readonly dropTables?: readonly string[];
     readonly variationAxes?: Readonly<Record<string, number | AxisRange>>;

@@ -1,4 +1,4 @@
-// Lets the page import the operator's words: checked at build time, so that the page carries data and no schema.
+// Imports the operator's words into the page, checked at build time, so that the page carries data and no schema.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,7 +14,7 @@ import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
-/** Each file that the page may import, and its entries. An optional entry that the operator left out is undefined. */
+/** An omitted optional entry is undefined. */
 const ENTRIES = {
   'site.yaml': [...Object.keys(Site.shape), 'variant', 'variants'],
   'landing.yaml': Object.keys(Landing.shape),
@@ -24,7 +24,6 @@ const ENTRIES = {
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
-/** What '#campaign/…' in the page's code means; the words come from the folder that is chosen. */
 export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
@@ -40,12 +39,11 @@ export function readPageWords(folder: string, variant: string | null = null): Pa
   };
 }
 
-/** As high as the mark it stands for (web/frame/mark.tsx), in CSS pixels. */
+/** CSS pixels: the height of the mark that it replaces (web/frame/mark.tsx). */
 const LOGO_HEIGHT = 24;
 
 type Picture = { readonly src: string; readonly width: number; readonly height: number };
 
-/** A logo in media/, by its natural size and the size at which it is shown. */
 function pictureOf(
   folder: string,
   logo: string | undefined,
@@ -54,7 +52,7 @@ function pictureOf(
 ): Picture | undefined {
   if (logo === undefined) return undefined;
   const size = logo.endsWith('.svg') ? svgSize(folder, logo) : sizeInName(logo);
-  if (size === null) throw new Error(`media/${logo} has lost its viewBox.`);
+  if (size === null) throw new Error(`media/${logo} has no viewBox.`);
   const factor = scale(size);
   return {
     src: `${sitePath}/media/${logo}`,
@@ -66,7 +64,7 @@ function pictureOf(
 const logoOf = (folder: string, logo: string | undefined, sitePath: string) =>
   pictureOf(folder, logo, sitePath, ({ height }) => LOGO_HEIGHT / height);
 
-/** Of logos in a row: as large as the eye takes for equal, whatever their shapes. CSS pixels. */
+/** CSS pixels. Gives logos of any shape the same visual size. */
 const ROW = { area: 3600, height: 44, width: 150 };
 
 const logoInRow = (folder: string, logo: string | undefined, sitePath: string) =>
@@ -74,7 +72,6 @@ const logoInRow = (folder: string, logo: string | undefined, sitePath: string) =
     Math.min(Math.sqrt(ROW.area / (width * height)), ROW.height / height, ROW.width / width),
   );
 
-/** The landing page's words, with what the build finds out about them. */
 function landingWords(folder: string, landing: Landing, sitePath: string) {
   const { benefits, logos, testimonials } = landing;
   const cards = testimonials?.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo, sitePath) }));
@@ -83,7 +80,7 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
   const withPoints = filmHasPoints(sections);
   return {
     ...landing,
-    // The film alone can be played; what stands before and after it is words and pictures (web/landing/landing.tsx).
+    // The other sections are static (web/landing/landing.tsx).
     sectionsBefore: film < 0 ? sections : sections.slice(0, withPoints ? film - 1 : film),
     sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
     filmHasPoints: withPoints,
@@ -99,20 +96,18 @@ function landingWords(folder: string, landing: Landing, sitePath: string) {
       })),
     },
     testimonials: testimonials && { ...testimonials, cards },
-    // The form shows one testimonial; the others stay out of the application's files.
+    // The rest must not enter the application's bundle.
     testimonial: cards?.[0],
     chapters: chaptersOf(landing),
   };
 }
 
 type PageOptions = {
-  /** Of the page; null: the campaign's own. */
   readonly variant: string | null;
   /** The path of PUBLIC_URL. */
   readonly sitePath: string;
 };
 
-/** What a file of words gives to the page. */
 function exportsOf(
   folder: string,
   file: WordFile,
@@ -128,31 +123,28 @@ function exportsOf(
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
-  // Constants while the page is built: one without variants has nothing of them.
+  // Build-time constants, so that a page without variants contains none of this.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
 }
 
-/** The largest file of words: each of its sections is a module, so that the bundler leaves out unused entries. */
+/** Each section is a module, so that the bundler drops unused entries. */
 const SECTIONED = 'interface.yaml';
 
-/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. */
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
-    // A campaign need not have every file.
     resolveId: (source) =>
       source.startsWith('#campaign/') ? path.join(IMPORTED_FROM, source.slice('#campaign/'.length)) : null,
     load(id) {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
       if (path.dirname(place) !== IMPORTED_FROM || !isWordFile(file)) return null;
-      // What is not there cannot be watched; the development server notices when it comes (forgetWords).
+      // The development server notices when the file appears (forgetWords).
       const source = path.join(folder, file);
       if (existsSync(source)) this.addWatchFile(source);
-      // Fills in what an operator should not have to change each January.
       const year = yearIn(wordsOrThrow(readWords(folder, 'site.yaml', Site)).language);
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
         names.map((name) => {

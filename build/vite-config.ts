@@ -1,4 +1,3 @@
-// How Vite sees the page; shared by the build and the development server.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,13 +10,13 @@ import { readCampaignFolder, readSitePath } from '#server/settings/env-file.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
-/** The path of PUBLIC_URL, such as /guide; empty at the root of its host. */
+/** Such as /guide; empty at the root of the host. */
 export const SITE_PATH = readSitePath();
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
 export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
 
-/** Every class and movement of the page's modules of styles, as `place:name`, in an order that only these files decide. */
+/** `place:name`, in an order that depends only on these files. */
 const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   .toSorted()
   .flatMap((place) => {
@@ -27,36 +26,32 @@ const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   });
 
 /**
- * A class name of a letter and a digit: names are in the page twice, and a random one cannot be compressed. The same for
- * a file that is imported as a module and as text (web/styles/app-styles.ts).
+ * Names are in the page twice, and random ones do not compress. Stable for files imported as a module and as text
+ * (web/styles/app-styles.ts).
  */
 function shortClassName(name: string, file: string): string {
   const [place = ''] = path.relative(WEB, file).split('?');
   const number = CLASSES.indexOf(`${place}:${name}`);
   const letter = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'[Math.floor(number / 10)];
-  if (letter === undefined) throw new Error(`There is no short name for the class ${name} of ${place}.`);
+  if (letter === undefined) throw new Error(`No short name found for the class ${name} of ${place}.`);
   return `${letter}${number % 10}`;
 }
 
-/** `Features.LightDark` of Vite's lightningcss: nothing here uses light-dark(), and what would stand in for it has a weight. */
+/** `Features.LightDark` of Lightning CSS: no style uses light-dark(), and its polyfill would add bytes. */
 const LIGHT_DARK = 1_048_576;
 
-/** For whom, and how strictly. */
 const BUILT: NonNullable<InlineConfig['build']> = {
   target: [...BUILD_TARGET],
   cssTarget: [...BUILD_TARGET],
   rolldownOptions: {
-    // A busy machine is no mistake of ours, and a warning stops the build.
+    // A slow machine would cause this warning, and warnings stop the build.
     checks: { bundlerTimings: false },
-    // Radix names its functions by calls of __name, and a call that is kept keeps a function that nobody uses: 3 kB of them.
+    // Radix's __name calls would keep 3 kB of unused functions.
     treeshake: { manualPureFunctions: ['__name'] },
   },
 };
 
-/**
- * Radix brings this along for overlays and modal popovers, which the desk does without: it writes styles into the document, and the desk's
- * policy forbids that.
- */
+/** A dependency of Radix that the desk does not need. It inserts styles, which the desk's policy forbids. */
 const SCROLL_LOCK = 'react-remove-scroll';
 const withoutScrollLock: Plugin = {
   name: 'without-scroll-lock',
@@ -68,7 +63,6 @@ const withoutScrollLock: Plugin = {
       : null,
 };
 
-/** Of the desk in a browser: it knows no campaign, and has its styles and fonts in files. */
 export const deskViteConfig: InlineConfig = {
   configFile: false,
   root: DESK_WEB,
@@ -77,7 +71,7 @@ export const deskViteConfig: InlineConfig = {
   build: { ...BUILT, assetsInlineLimit: 0, modulePreload: false },
   css: {
     modules: {
-      // What a class is of stays to be read in the browser, and no build differs from another.
+      // Readable class names that are the same in every build.
       generateScopedName: (name, file) =>
         `${path
           .relative(PROJECT_FOLDER, file)
@@ -90,8 +84,7 @@ export const deskViteConfig: InlineConfig = {
 };
 
 /**
- * What every use of Vite for the page has in common.
- * @param variant whose words the page has; null: those of the campaign itself
+ * @param variant null for the campaign itself
  * @param sitePath of PUBLIC_URL
  */
 export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): InlineConfig => ({
@@ -108,5 +101,4 @@ export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): Inli
   },
 });
 
-/** Of the development server, which is always at the root of its host. */
 export const viteConfig: InlineConfig = viteConfigOf(null, '');

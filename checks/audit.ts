@@ -1,13 +1,11 @@
-// Fails when a package that runs on the server, or that the page is built with, has a known vulnerability of severity high or
-// critical. Where the registry cannot be asked (no network, a mirror without this service), it says so and passes: the code is
-// no worse for it. It runs last of all checks, so that this is the last thing they say.
+// Fails if a used package has a known vulnerability of severity high or critical. Passes with a note without the registry.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const TIMEOUT_MS = 20_000;
 
 type Audit = {
-  /** What npm says instead of an audit. */
+  /** npm's error, instead of an audit. */
   readonly message?: string;
   readonly metadata?: { readonly vulnerabilities: Readonly<Record<string, number>> };
   readonly vulnerabilities?: Readonly<
@@ -36,10 +34,10 @@ function parse(): Audit | null {
 
 const audit = error ? null : parse();
 if (audit?.metadata === undefined) {
-  const reason = error ? error.message : (audit?.message ?? 'no answer that can be read');
+  const reason = error ? error.message : (audit?.message ?? 'unreadable response');
   process.stdout.write(
     `NOT CHECKED: the registry could not audit the dependencies (${reason}). Known vulnerabilities ` +
-      'would not have shown: run "npm run check:audit" where the registry can be asked.\n',
+      'would not have shown: run "npm run check:audit" where the registry can be reached.\n',
   );
 } else {
   const used = usedPackages();
@@ -54,7 +52,7 @@ if (audit?.metadata === undefined) {
   else process.stdout.write('No dependency has a known vulnerability of severity high or critical.\n');
 }
 
-/** The names of what is installed for running and building, and not for testing alone. */
+/** Without packages that only tests need. */
 function usedPackages(): ReadonlySet<string> {
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
   const { dependencies, buildPackages } = read('package.json') as {
@@ -64,7 +62,7 @@ function usedPackages(): ReadonlySet<string> {
   const { packages } = read('package-lock.json') as {
     packages: Readonly<Record<string, Partial<Installed>>>;
   };
-  // A set goes on to what is added while it is walked.
+  // Iterating over a set includes values added meanwhile.
   const used = new Set([...Object.keys(dependencies), ...buildPackages]);
   for (const name of used) {
     for (const [place, { dependencies: needs, optionalDependencies: wishes }] of Object.entries(packages)) {

@@ -1,6 +1,5 @@
-// Holds what was built against the browsers it is made for (build/browsers.ts), by MDN's compatibility data. In styles, what
-// one of them does not know needs a plain declaration before it in the same rule, @supports around it, or a reason below; in
-// scripts, the code has to ask whether it is there, or needs a reason below as well.
+// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a
+// reason below; newer APIs need a feature test or a reason.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,44 +12,43 @@ import { BUILD_TARGET, SERVED_BROWSERS } from '#build/browsers.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';
 import { distFolder, newestRelease } from '#server/http/releases.ts';
 
-/** What may be missing: the page is as usable without it. */
+/** The page works without these. */
 const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   'text-wrap': 'lines break elsewhere',
   'text-wrap: balance': 'lines break elsewhere',
   'text-wrap: pretty': 'lines break elsewhere',
-  'break-after: avoid': 'a heading may be printed last on its sheet',
+  'break-after: avoid': 'a heading may be printed at the bottom of a sheet',
   'cursor: pointer': 'a telephone has none',
   'cursor: default': 'a telephone has none',
-  resize: 'a text area of the desk cannot be pulled taller',
+  resize: 'a text area of the desk cannot be resized',
   'resize: vertical': 'the same',
-  'accent-color': "ticks and bars have the system's colour",
-  'forced-color-adjust': 'the legend of a chart has its words alone',
+  'accent-color': "check marks and bars get the system's colour",
+  'forced-color-adjust': 'the legend of a chart shows only words',
   'forced-color-adjust: none': 'the same',
-  ':view-transition': 'one stage takes the place of the other without a fade',
+  ':view-transition': 'stages change without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',
   ':selection': 'the digit in a box is marked while it is selected',
-  globalPrivacyControl: 'who has no such wish to state has none',
+  globalPrivacyControl: 'a browser without it has no such preference',
   doNotTrack: 'the same',
 };
-/** Members of the platform whose names things of the libraries have as well, or that these ask for in ways not seen here. */
+/** Libraries use these names for their own members, or test for them unseen by this check. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {
   delay: 'the option of a scheduled task, and of a tooltip',
   fallback: 'of a Suspense boundary',
   marginLeft: 'of a computed style, which is not a CSSPageDescriptors',
   marginRight: 'of a computed style, which is not a CSSPageDescriptors',
-  skipTransition: "React's own view transitions, which nothing here starts",
-  startViewTransition: "React's own, which nothing here starts; web/stage-transition.ts asks first",
-  currentEntry: 'React asks for navigation first',
-  downlink: 'React asks for navigator.connection first',
+  skipTransition: "React's view transitions, which we do not use",
+  startViewTransition: "React's, which we do not use; web/stage-transition.ts tests for it",
+  currentEntry: 'React tests for navigation',
+  downlink: 'React tests for navigator.connection',
   createContext: "React's, which is not navigator.ml's",
-  createObjectURL: "URL's own, which all have: the data has it under another name",
+  createObjectURL: "of URL, supported everywhere; MDN's data has it under another name",
   revokeObjectURL: 'the same',
   build: "a function of the bundler's, which is not an MLGraphBuilder's",
-  share: 'web/content/share-page.ts asks for it first',
+  share: 'web/content/share-page.ts tests for it',
 };
 
-/** The families, and those of the same engine and version on telephones. */
 const BROWSERS = Object.entries(SERVED_BROWSERS).flatMap(([name, version]) => {
   const mobile = { chrome: 'chrome_android', firefox: 'firefox_android', safari: 'safari_ios' }[name];
   return [name, ...(mobile === undefined ? [] : [mobile])].map((browser) => ({ browser, version }));
@@ -63,7 +61,7 @@ const isAtMost = (version: string, limit: string): boolean => {
   return major < limitMajor || (major === limitMajor && minor <= limitMinor);
 };
 
-/** The families that do not know it, or only by another name that is not among `names`. */
+/** Families without support, or only under a name that `names` does not contain. */
 function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
   const knows = (one: SimpleSupportStatement, limit: string) =>
     typeof one.version_added === 'string' &&
@@ -82,7 +80,6 @@ function missingIn(compat: CompatStatement, names: readonly string[] = []): stri
   }).map(({ browser, version }) => `${browser} ${version}`);
 }
 
-/** Every entry of that name below, at any depth. */
 function* entriesBelow(root: Identifier): Generator<readonly [name: string, compat: CompatStatement]> {
   for (const name of Object.keys(root)) {
     const entry = root[name];
@@ -103,7 +100,7 @@ function indexOf(roots: readonly Identifier[]): ReadonlyMap<string, readonly Com
   return index;
 }
 
-/** Whether no meaning of a name is known to all: a name that an old thing has as well proves nothing. */
+/** True if every API of this name is missing somewhere. An older API with the same name makes it undecidable. */
 function missingEverywhere(
   meanings: readonly CompatStatement[] | undefined,
   names?: readonly string[],
@@ -117,7 +114,7 @@ const CSS = { properties, selectors, types, atRules };
 const FUNCTIONS = indexOf([CSS.types]);
 const UNITS: Readonly<Record<string, string>> = { s: 'small', l: 'large', d: 'dynamic' };
 
-/** What a declaration uses, and who does not know it. `names` are the properties of the same rule. */
+/** @param names properties of the same rule, as possible fallbacks */
 function missingInDeclaration(
   { prop, value }: Declaration,
   names: readonly string[],
@@ -202,12 +199,10 @@ const nameOf = (node: unknown): string | undefined => {
 
 const { builtins = {} } = data.javascript;
 const MEMBERS = indexOf([data.api, builtins]);
-/** Styles that travel in a script. */
 const STYLES = /\{[\w-]+:[^{}]*\}/;
 
 type Findings = { readonly styles: readonly string[]; readonly complaints: readonly string[] };
 
-/** What a script uses of the platform. Names that it gives to things itself, or asks for before it uses them, are no matter. */
 function readScript(code: string): Findings {
   const used = new Set<string>();
   const own = new Set<string>();
@@ -248,7 +243,7 @@ function readScript(code: string): Findings {
   return { styles, complaints };
 }
 
-/** Whether syntax is there that one of the browsers cannot read: what a compiler for them would write otherwise. */
+/** Finds syntax that a supported browser cannot parse: a compiler for these targets would rewrite it. */
 async function complaintsAboutSyntax(code: string, name: string): Promise<string[]> {
   const [theirs, newest] = await Promise.all(
     [[...BUILD_TARGET], 'esnext'].map((target) => transformWithOxc(code, 'script.js', { target })),
@@ -267,7 +262,7 @@ async function complaintsAboutScript(code: string, name: string): Promise<string
   ];
 }
 
-// A check that finds nothing proves nothing, so it is shown first what it has to find, and what it has to let pass.
+// Checks the check itself: samples with known faults, and samples without.
 const SAMPLES: readonly (readonly [sample: string, faults: number])[] = [
   [':root{--ink:light-dark(#000,#fff)}', 1],
   ['p{color:#000;color:light-dark(#000,#fff)}', 0],
@@ -291,11 +286,12 @@ const faultsIn = async (sample: string): Promise<number> =>
     : (await complaintsAboutScript(sample, 'a sample')).length;
 for (const [sample, faults] of SAMPLES) {
   const found = await faultsIn(sample);
-  if (found !== faults) throw new Error(`The check finds ${found} faults in "${sample}", and not ${faults}.`);
+  if (found !== faults)
+    throw new Error(`The check found ${found} faults in "${sample}" instead of ${faults}.`);
 }
 
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
-if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
+if (release === null) throw new Error('The site has not been built. Run "npm run build".');
 const complaints = new Set<string>();
 for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
   const text = readFileSync(path.join(release.folder, name), 'utf8');
@@ -313,6 +309,6 @@ for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
 }
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 if (complaints.size > 0) {
-  process.stderr.write('CONTRIBUTING.md says which browsers are supported, and what to do.\n');
+  process.stderr.write('See CONTRIBUTING.md for the supported browsers and how to fix this.\n');
   process.exit(1);
 }

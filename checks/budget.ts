@@ -1,6 +1,5 @@
-// The bundle budget: what the built site may weigh, and the desk in a browser, which is no part of it. Fails when our code outgrew it. What a campaign's words and pictures
-// add gets a note: they are the operator's to choose. Words are subtracted from the code: every text of the
-// campaign's files, and the letters of the headline that travel as a font.
+// The size budget. Our code must not exceed it; a campaign's words and pictures only get a note, and are subtracted from the
+// code.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -14,14 +13,14 @@ import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
-if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
+if (release === null) throw new Error('The site has not been built. Run "npm run build".');
 const FILES = path.join(release.folder, 'files');
 
 const brotli = (file: string): number => brotliCompressSync(readFileSync(file)).length;
 const size = (name: string): number =>
   existsSync(path.join(FILES, name)) ? readFileSync(path.join(FILES, name)).length : 0;
 
-/** Shorter ones weigh nothing, and stand in code as well. */
+/** Shorter texts weigh little and may also occur in code. */
 const LEAST_LETTERS = 12;
 
 function textsIn(words: unknown): string[] {
@@ -35,20 +34,18 @@ const texts = globSync('*.yaml', { cwd: CAMPAIGN_FOLDER })
 const inHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll("'", '&#x27;');
 
-/** The weight without the campaign's words. */
 function brotliOfCode(file: string): number {
   let code = readFileSync(file, 'utf8').replace(/@font-face\{font-family:Headline.*?\}/, '');
   for (const text of texts) code = code.replaceAll(text, '').replaceAll(inHtml(text), '');
   return brotliCompressSync(code).length;
 }
 
-// Variants have files of their own beside these.
 const own = readFileSync(path.join(release.folder, 'pages', 'index.html'), 'utf8');
 const [app, second] = ['app', 'later'].map((name) => new RegExp(`data-${name}="/([^"]+)"`).exec(own)?.[1]);
 const variants = globSync('variant-*.html', { cwd: path.join(release.folder, 'pages') }).length;
 const scripts = globSync('assets/*.js', { cwd: FILES }).length;
 if (app === undefined || second === undefined || scripts > 2 + 2 * variants)
-  throw new Error('The application must be two files.');
+  throw new Error('The application must have two files.');
 const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
 const shared =
@@ -60,7 +57,6 @@ const shared =
   size('media/guide-400.avif');
 const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, name) => sum + size(name), 0);
 
-/** Open pages of the guide; a phone fetches them only when it is asked for them. */
 const insides = globSync('media/inside-*-480.avif', { cwd: FILES }).reduce(
   (sum, name) => sum + size(name),
   0,
@@ -70,23 +66,21 @@ const page = path.join(release.folder, 'pages', 'index.html');
 
 const HTML = 'landing HTML with its CSS and boot script';
 
-/** Whether the words are those that the project comes with, and not an operator's longer ones. */
+/** False for an operator's own, possibly longer words. */
 const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
   (name) =>
     readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===
     readFileSync(path.join(TEST_CAMPAIGN, name), 'utf8'),
 );
-/** With our words 300 bytes of the 12 kB stay free, so that an operator can say more than we do and break nothing. */
+/** Our words leave 300 of the 12 kB to an operator's longer ones. */
 const HTML_LIMIT_KB = wordsAreOurs ? 11.7 : 12;
-/** Other campaigns may carry what ours does without: styles of more sections, a drawn cover, icons of a set. */
+/** Other campaigns may need code that ours does not: more sections, a drawn cover, icons. */
 const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.45 : 8.75;
 
-/** Questions of a campaign's own bring their fields and their schema along; a page without any has nothing of them. */
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);
 const [APP_LIMIT_KB, PHONE_LIMIT_KB] =
   form.type === 'words' && form.words.fields.length > 0 ? [95.5, 168] : [92.5, 165];
 
-/** The desk in a browser: for the operator's people alone, and no part of the page. */
 const DESK = path.join(release.folder, 'desk', 'assets');
 const ofDesk = (pattern: string): number =>
   globSync(pattern, { cwd: DESK }).reduce((sum, name) => sum + brotli(path.join(DESK, name)), 0);
@@ -95,13 +89,10 @@ const deskCode = ofDesk('*.{js,css}');
 
 const ON_A_PHONE = 'whole landing page on a phone';
 
-/** What an operator's words may outgrow, and ours may not. */
+/** Limits that our words must keep and an operator's may exceed. */
 const PROMISED: ReadonlySet<string> = new Set([HTML, ON_A_PHONE]);
 
-/**
- * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
- * with our own words it is an error too for what is promised.
- */
+/** Kilobytes of 1000 bytes, as in Lighthouse. Exceeding a total is only an error if it is PROMISED and the words are ours. */
 const BUDGET: readonly (readonly [
   what: string,
   bytes: number,
@@ -134,14 +125,14 @@ for (const [what, bytes, limitKb, code] of BUDGET) {
     (code !== null && code.bytes > code.limitKb * 1000) || (PROMISED.has(what) && wordsAreOurs && !fits);
   over ||= isOver;
   const verdict = isOver ? 'OVER' : fits ? 'fits' : 'note';
-  const ofCode = code === null ? '' : `, ${kilobytes(code.bytes)} of it code, which may have ${code.limitKb}`;
+  const ofCode = code === null ? '' : `, ${kilobytes(code.bytes)} of it code (limit ${code.limitKb})`;
   process.stdout.write(`${verdict}  ${kilobytes(bytes).padStart(6)} of ${limitKb} kB  ${what}${ofCode}\n`);
   if (verdict === 'note')
     process.stdout.write(
-      '      The words and pictures of this campaign are heavier than ours: slow phones wait longer.\n',
+      '      The words and pictures of this campaign are larger than ours: slow phones wait longer.\n',
     );
 }
 if (over) {
-  process.stderr.write('The site outgrew its budget. Make it smaller; the budget is the promise.\n');
+  process.stderr.write('The site exceeds its size budget. Make it smaller; do not raise the budget.\n');
   process.exit(1);
 }

@@ -1,5 +1,4 @@
-// Runs every check, and the npm scripts that the command line names beside them. The longest begins first, so that two cores are
-// busy until the end.
+// Runs every check, plus the npm scripts given as arguments, the longest first.
 import { runSteps } from '#checks/run-steps.ts';
 
 const CHECKS = [
@@ -8,7 +7,7 @@ const CHECKS = [
   ['build', 'check:budget', 'check:browsers'],
   ['check:types'],
   ['check:unused', 'check:readme', 'check:commands', 'check:settings'],
-  // Last: what it could not look at is said last of all.
+  // Last, so that a note about a skipped audit is not overlooked.
   ['check:audit'],
 ];
 

@@ -1,4 +1,4 @@
-// Compares docs/commands.md with the help of every command. Usage: commands.ts [--write]  (replaces what follows the mark in the page)
+// Compares docs/commands.md with the help of every command. Usage: commands.ts [--write] (updates the page)
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -13,7 +13,6 @@ const MARK = '<!-- The rest is the help of every command: node checks/commands.t
 const HELP_WIDTH = 110;
 
 const said: string[] = [];
-// Help needs no service and no terminal.
 const program = createProgram({ clock: () => 0 } as Parameters<typeof createProgram>[0], {
   writeOut: (text) => said.push(text),
   getOutHelpWidth: () => HELP_WIDTH,
@@ -25,7 +24,6 @@ function helpOf(command: CommandUnknownOpts): string {
   return said.join('');
 }
 
-/** Commands that do something, in the order of their names, with the name as typed. */
 const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, CommandUnknownOpts])[] =>
   command.commands.length === 0
     ? [[name, command]]
@@ -33,7 +31,6 @@ const leaves = (command: CommandUnknownOpts, name: string): (readonly [string, C
         .toSorted((a, b) => (a.name() < b.name() ? -1 : 1))
         .flatMap((sub) => leaves(sub, `${name} ${sub.name()}`.trim()));
 
-/** The help in Markdown, without the lines that every help has. */
 function section([name, command]: readonly [string, CommandUnknownOpts]): string {
   const takes = command.registeredArguments
     .map((argument) => {
@@ -65,7 +62,7 @@ const current = `${intro}${MARK}${leaves(program, '').map(section).join('')}`;
 if (process.argv.includes('--write')) writeFileSync(PAGE, current);
 else if (page !== current) {
   process.stderr.write(
-    'docs/commands.md differs from the help of the commands: run node checks/commands.ts --write.\n',
+    'docs/commands.md differs from the help of the commands. Run node checks/commands.ts --write.\n',
   );
   process.exit(1);
 }

@@ -1,6 +1,4 @@
-// Checks the documents: every relative link and picture (outside of `code`) leads to a file and its heading, every npm script and
-// test they name exists, and so does every path in docs/changing.md. .ci/run calls exactly the test command of README.md. Workflows
-// call scripts that exist, and pin actions to the hash of a commit.
+// Checks the documents' links, headings, npm scripts, test names and paths, and the workflows' scripts and pinned actions.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -14,10 +12,9 @@ const { scripts } = JSON.parse(read('package.json')) as {
 };
 const documents = globSync(['*.md', 'docs/**/*.md', 'e2e/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
 
-/** A test in a document: its file without endings, and the beginning of its title. */
+/** A file without its extension, and the beginning of a title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
 
-/** The anchors of the headings, as GitHub makes them. */
 const anchorsIn = (text: string): ReadonlySet<string> =>
   new Set(
     Array.from(text.matchAll(/^#{1,6} (.+)$/gm), ([, heading = '']) =>
@@ -33,7 +30,7 @@ for (const document of documents) {
   for (const [, name = '', title = ''] of text.matchAll(NAMED_TEST)) {
     const [file] = globSync([`${name}.spec.ts`, `${name}.test.ts`], { cwd: PROJECT_FOLDER });
     if (file === undefined || !read(file).includes(title))
-      complaints.push(`${document} names the test "${title}" in ${name}, which is not there.`);
+      complaints.push(`${document} names the test "${title}" in ${name}, which does not exist.`);
   }
   for (const [, link, picture] of text
     .replaceAll(/`[^`\n]+`/g, '')
@@ -58,7 +55,7 @@ for (const [, named = ''] of read('docs/changing.md').matchAll(/`([^`\s]+[./][^`
 function complainOfScripts(file: string, text: string): void {
   for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {
     if (!(script in scripts))
-      complaints.push(`${file} names "npm run ${script}", which package.json does not have.`);
+      complaints.push(`${file} names "npm run ${script}", which is not in package.json.`);
   }
 }
 
@@ -66,15 +63,14 @@ for (const workflow of globSync('.github/workflows/*.yml', { cwd: PROJECT_FOLDER
   const text = read(workflow);
   complainOfScripts(workflow, text);
   for (const [, action = ''] of text.matchAll(/^[\s-]*uses: (.+)$/gm)) {
-    // A tag can be moved to other code; Renovate reads the version in the comment.
+    // Tags can move; Renovate updates the version in the comment.
     if (!/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action))
-      complaints.push(`${workflow} uses ${action}: name the hash of its commit, and the version behind it.`);
+      complaints.push(`${workflow} uses ${action} without a commit hash. Write @HASH # vVERSION.`);
   }
 }
 
 const [, testCommand] = /^(npm ci && npm test)$/m.exec(read('README.md')) ?? [];
-if (testCommand === undefined)
-  complaints.push('README.md does not give the test command "npm ci && npm test".');
+if (testCommand === undefined) complaints.push('README.md lacks the test command "npm ci && npm test".');
 else if (!read('.ci/run').split('\n').includes(testCommand))
   complaints.push(`.ci/run does not call "${testCommand}".`);
 

@@ -1,11 +1,10 @@
-// Runs several npm scripts at once, and prints the output of each in one piece.
 import { spawn } from 'node:child_process';
 
 /**
- * Runs them, and tells each as it ends; what the last one said stands last. One that fails stops those behind it in its row.
- * @param rows names of scripts; those of one row need each other, in this order
- * @param atOnce how many rows run at the same time
- * @returns the names of those that failed
+ * A failing script skips the rest of its row.
+ * @param rows script names; those in one row depend on each other
+ * @param atOnce rows at the same time
+ * @returns the names of the scripts that failed
  */
 export async function runSteps(
   rows: readonly (readonly string[])[],

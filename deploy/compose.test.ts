@@ -1,4 +1,4 @@
-// What compose.yaml promises. Its containers are run by `npm run prove:image`, one by one.
+// Checks the text of compose.yaml; `npm run prove:image` runs its containers.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,12 +33,11 @@ const { services, networks } = parse(read('compose.yaml'), { merge: true }) as C
 const containers = Object.entries(services);
 const example = parseEnv(read('example.env'));
 
-/** As compose fills them in. */
 const fillIn = (text: string): string =>
   text.replaceAll(/\$\{(\w+)(?::[?-]([^}]*))?\}/g, (_, name: string) => example[name] || 'x'.repeat(32));
 
-describe('the containers of compose.yaml', () => {
-  it('may do nothing that they need not do, and are started again', () => {
+describe('compose.yaml', () => {
+  it('drops all unneeded privileges of its containers and restarts them', () => {
     for (const [name, container] of containers) {
       assert.equal(container.read_only, true, name);
       assert.deepEqual(container.cap_drop, ['ALL'], name);
@@ -49,7 +48,7 @@ describe('the containers of compose.yaml', () => {
     }
   });
 
-  it('are reached through Caddy alone, and the database by the page alone', () => {
+  it('publishes only the ports of Caddy, and connects only the page to the database', () => {
     const published = containers.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
     assert.deepEqual(published, [
       'caddy 80:80',
@@ -65,11 +64,11 @@ describe('the containers of compose.yaml', () => {
     );
   });
 
-  it('have the time that the page takes to stop', () => {
+  it('gives the page enough time to stop', () => {
     assert.ok(Number.parseInt(services.page.stop_grace_period ?? '0') > 15);
   });
 
-  it('start a page that takes these settings, with a secret in none of the files', () => {
+  it('starts a page with valid settings and contains no secret', () => {
     assert.deepEqual([example['APP_SECRET'], example['POSTGRES_PASSWORD']], ['', '']);
     const environment = Object.fromEntries(
       Object.entries(services.page.environment ?? {}).map(([name, value]) => [name, fillIn(value)]),

@@ -1,4 +1,4 @@
-// Whether what the Dockerfile takes along is enough, without a container: `npm run prove:image` builds and runs the image itself.
+// Checks without a container that the Dockerfile copies enough. `npm run prove:image` builds and runs the image.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs';
@@ -22,19 +22,20 @@ type Package = Readonly<Record<string, unknown>> & {
 };
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as Package;
 
-/** A command of the Dockerfile, by its beginning: as it stands there, so that what is tried here is what is built there. */
+/**
+ * Reads a command from the Dockerfile, so that the test runs the same one.
+ * @param beginning of the command
+ */
 function commandOf(beginning: string): string {
   const command = new RegExp(`(?:RUN|&&) (${beginning}(?:.*\\\\\\n)*.*)`).exec(DOCKERFILE)?.[1];
   assert.ok(command, beginning);
   return command.replaceAll('\\\n', '');
 }
 
-/** /app, with the words of the tests: what is needed for running, of what is installed here. */
 function makeApp(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
   };
-  // What lies in another package comes with it.
   const places = Object.entries(packages)
     .filter(
       ([place, { dev, devOptional }]) => place.lastIndexOf('node_modules') === 0 && !dev && !devOptional,
@@ -43,7 +44,7 @@ function makeApp(app: string): void {
   for (const folder of new Set(places.map((place) => path.dirname(place)))) {
     const names = places.filter((place) => path.dirname(place) === folder);
     mkdirSync(path.join(app, folder), { recursive: true });
-    // Links where the folder for temporary files is on the same disk: it is 100 MB.
+    // Hard links instead of copies (100 MB), if the temporary folder is on the same disk.
     execFileSync(
       'sh',
       ['-c', 'cp -rl "$@" 2>/dev/null || cp -r "$@"', 'sh', ...names, path.join(app, folder)],
@@ -67,7 +68,7 @@ function makeApp(app: string): void {
 }
 
 describe('the image', () => {
-  it('holds all that a visitor and the operator need, and nothing of the workshop', () =>
+  it('contains everything that the page and the desk need, and no tests or build programs', () =>
     inFolder(async (folder) => {
       const app = path.join(folder, 'app');
       mkdirSync(app);
@@ -115,7 +116,7 @@ describe('the image', () => {
       }
     }));
 
-  it('is built on the Node and named with the version that package.json says', () => {
+  it('uses the Node version and the release version of package.json', () => {
     assert.match(
       DOCKERFILE,
       new RegExp(`^ARG NODE_IMAGE=\\S*/node:${PACKAGE.devDependencies['node']}-slim`, 'm'),
@@ -123,7 +124,7 @@ describe('the image', () => {
     assert.match(DOCKERFILE, new RegExp(`image\\.version="${PACKAGE.version}"`));
   });
 
-  it('starts the page with the flags that npm start gives it, and so do the instructions', () => {
+  it('starts the page with the same flags as npm start and docs/install.md', () => {
     const [, command = '[]'] = /^CMD (.+)$/m.exec(DOCKERFILE) ?? [];
     const alone = ['node', ...SERVING_FLAGS, 'server/start.js'];
     assert.deepEqual(JSON.parse(command), alone);
@@ -131,7 +132,7 @@ describe('the image', () => {
     assert.ok(install.includes(`\`${alone.join(' ')}\``), 'docs/install.md, "Other supervisors"');
   });
 
-  it('is built from what .dockerignore lets through', () => {
+  it('copies only files that .dockerignore allows', () => {
     const allowed = readFileSync(path.join(PROJECT_FOLDER, '.dockerignore'), 'utf8');
     const copied = Array.from(
       DOCKERFILE.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm),
@@ -140,7 +141,7 @@ describe('the image', () => {
       .flatMap((names) => names.split(' '))
       .filter((name) => !name.startsWith('$'));
     const lines = new Set(allowed.split('\n'));
-    // A line lets through all that is below it.
+    // A line also allows everything below it.
     const isAllowed = (name: string): boolean =>
       lines.has(`!${name}`) || (name.includes('/') && isAllowed(path.dirname(name)));
     assert.deepEqual(

@@ -1,4 +1,4 @@
-// The three files for nginx say the same about a page. The browser tests run them (e2e/proxies.spec.ts, path.spec.ts, guides.spec.ts).
+// The browser tests run these files (e2e/proxies.spec.ts, path.spec.ts, guides.spec.ts).
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,11 +6,10 @@ import { it } from 'node:test';
 
 const read = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 const lines = (text: string): string[] => text.split('\n').map((line) => line.trim());
-/** Lines that only a group of servers needs, and those that name it. */
 const OF_THE_GROUP = /^proxy_(?:pass|next_upstream) /;
 
 for (const name of ['nginx-path.conf', 'nginx-guides.conf'])
-  it(`${name} passes on, limits and answers what nginx.conf does`, () => {
+  it(`${name} has the same headers, limits and error pages as nginx.conf`, () => {
     const one = lines(read('nginx.conf')).filter(
       (line) =>
         /^(?:proxy_|gzip |client_max_body_size |add_header |return 503 |default_type )/.test(line) &&

@@ -1,4 +1,4 @@
-// The unit of systemd, as far as it can be looked at without a system that systemd runs.
+// Checks the systemd units without a running systemd.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,9 @@ import { findProgram, notTested } from '#testing/programs.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
-/** One page; and the template of several, which are called lead-page@NAME. */
 const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
 const SOCKET = readUnit('lead-page.socket');
-/** In tenths; 100 is a service that may do everything. What is left is what a server on the network needs. */
+/** In tenths; 100 is an unrestricted service. */
 const MOST_EXPOSED = 15;
 
 const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(UNIT)?.[1] ?? '';
@@ -21,13 +20,13 @@ const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec
 const analyze = findProgram('systemd-analyze');
 const skip = analyze === undefined && notTested('systemd-analyze');
 
-/** Runs systemd-analyze on a unit, as if this checkout were in /opt/lead-page. */
+/** Runs systemd-analyze as if this checkout were in /opt/lead-page. */
 async function analyzed(name: string, unit: string, ...parameters: readonly string[]) {
   const socket = name.replace('.service', '.socket');
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
-    // By a name without spaces: systemd would take the path of a checkout that has some for two words.
+    // A link without spaces: systemd would split the path of the checkout.
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));
@@ -42,14 +41,14 @@ for (const [name, unit] of [
   ['lead-page.service', UNIT],
   ['lead-page@spring.service', TEMPLATE],
 ] as const) {
-  describe(`the unit of systemd ${name}`, () => {
-    it('is one that systemd understands to the last line', { skip }, async () => {
+  describe(name, () => {
+    it('has no line that systemd does not understand', { skip }, async () => {
       const { status, said } = await analyzed(name, unit, 'verify', '--man=no');
       assert.equal(status, 0, said);
       assert.doesNotMatch(said, /lead-page/);
     });
 
-    it('leaves the page next to nothing that it could do to the machine', { skip }, async () => {
+    it(`has an exposure of at most ${MOST_EXPOSED / 10} in systemd-analyze security`, { skip }, async () => {
       const limits = ['--offline=yes', `--threshold=${MOST_EXPOSED}`];
       const { status, said } = await analyzed(name, unit, 'security', ...limits);
       assert.equal(status, 0, said);
@@ -57,8 +56,8 @@ for (const [name, unit] of [
   });
 }
 
-describe('the unit of systemd', () => {
-  it('is the same for one of several guides, but for its name and its folder', () => {
+describe('the systemd unit', () => {
+  it('differs from the template for several guides only in name and folder', () => {
     const lines = (unit: string) => unit.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const of = (guide: string) =>
       lines(TEMPLATE)
@@ -73,7 +72,7 @@ describe('the unit of systemd', () => {
     assert.equal(lines(TEMPLATE).length, lines(UNIT).length);
   });
 
-  it('has a desk beside it that is what npm run desk is', () => {
+  it('has the same desk command in docs/install.md as npm run desk', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
       scripts: { desk: string };
     };
@@ -84,7 +83,7 @@ describe('the unit of systemd', () => {
     assert.ok(install.includes(`/opt/lead-page/${command} "$@"`), `docs/install.md: ${command}`);
   });
 
-  it('starts what npm start starts, and gives it the time and the files that it needs', () => {
+  it('starts the same command as npm start, with enough stop time and file descriptors', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
       scripts: { start: string };
     };

@@ -1,6 +1,5 @@
-// What happens to codes when the mail server takes fewer than are asked for, and when it falls silent at some recipients:
-// on both engines at the same time. A form answered 202 gets its code in time, a visitor who comes later does not wait for a
-// stranger's burst, and a form that cannot be served is answered 503. Usage: backlog.ts [--dry]
+// A burst of codes, and recipients that never get a reply: every 202 gets its code in time, and refused forms get 503. Usage:
+// backlog.ts [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -13,16 +12,15 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 
 const BURST = 400;
 const MAILS_A_SECOND = 5;
-/** Short, so that a burst of this size is more than can be mailed in a code's life. */
 const SHORT_TTL_SECONDS = 60;
 const SILENT_FORMS = 100;
 const HONEST_VISITORS = 10;
 const HONEST_EVERY_MS = 1_000;
-/** How long an honest visitor may wait for a code: the button's "Sending Code..." and a moment. */
+/** About as long as the button shows "Sending Code...". */
 const HONEST_PATIENCE_SECONDS = 5;
 const HEALTH_EVERY_MS = 250;
 const AGAIN_AFTER_MS = 200;
-/** In the place of a status: a busy machine may not answer a monitor. */
+/** A busy machine may not respond to a monitor. */
 const NO_ANSWER = 0;
 
 type Burst = 'one network' | 'a network each';
@@ -40,7 +38,7 @@ const slowRows = proof.rows(
   'health',
 );
 const silentRows = proof.rows(
-  `${SILENT_FORMS} forms to which the mail server says nothing`,
+  `${SILENT_FORMS} forms without a reply from the mail server`,
   'engine',
   'answered 202',
   'longest wait of others',
@@ -50,10 +48,9 @@ const silentRows = proof.rows(
 );
 
 let domains = 0;
-/** An address at a domain that no visitor has used before. */
 const newEmail = (parent: string): string => newAddress(`domain-${(domains += 1)}.${parent}`);
 
-/** A busy machine sheds load, which is not what is measured here. */
+/** Retries while the server sheds load, which is not measured here. */
 async function insist(...request: Parameters<typeof post>): Promise<Answer> {
   for (;;) {
     const answer = await post(...request);
@@ -62,7 +59,6 @@ async function insist(...request: Parameters<typeof post>): Promise<Answer> {
   }
 }
 
-/** A mail server that takes one mail after the other. */
 function slowly(mailsASecond: number): InboxBehaviour {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -74,7 +70,7 @@ function slowly(mailsASecond: number): InboxBehaviour {
   };
 }
 
-/** Meets a site, and asks for its health meanwhile. @returns what came of it, and the statuses of health */
+/** @returns the result, and the statuses of /api/health meanwhile */
 async function meetSite<Result>(
   engine: Engine,
   { behaviour, env }: { behaviour: InboxBehaviour; env?: Record<string, string> },
@@ -95,7 +91,6 @@ async function meetSite<Result>(
   return { met: result, healths: new Set(looks) };
 }
 
-/** One visitor who asks, and asks again after each Retry-After, until the code arrives. */
 async function comeHonestly(
   url: string,
   inbox: Inbox,
@@ -117,7 +112,6 @@ async function comeHonestly(
   return { seconds: (performance.now() - start) / 1000, refusals, arrived };
 }
 
-/** Honest visitors, one after the other, while others wait. */
 async function comeOneByOne(url: string, inbox: Inbox) {
   const all: ReturnType<typeof comeHonestly>[] = [];
   for (let count = 0; count < HONEST_VISITORS; count += 1) {
@@ -134,7 +128,6 @@ async function comeOneByOne(url: string, inbox: Inbox) {
 
 const say = (healths: Iterable<number>): string => [...healths].sort().join(', ');
 
-/** Sends the forms of a burst at once. */
 const sendBurst = (url: string, burst: Burst) => {
   const one = newNetwork();
   return Array.from({ length: BURST }, async () => {
@@ -144,7 +137,6 @@ const sendBurst = (url: string, burst: Burst) => {
   });
 };
 
-/** Enters the code of a form that was answered 202. */
 async function enterCode(
   url: string,
   inbox: Inbox,
@@ -156,14 +148,13 @@ async function enterCode(
   return status === 200 ? 'verified' : 'refused';
 }
 
-/** Whether a form was taken, or refused with the reason and a time to come back. */
+/** Whether the form was accepted, or refused with a reason and Retry-After. */
 const isAnswered = ({ status, headers }: Answer): boolean =>
   status === 202 ||
   (status === 503 &&
     headers.get('x-error-code') === 'mail-backlog' &&
     Number(headers.get('retry-after')) > 0);
 
-/** More forms at once than can be mailed while a code lives. */
 async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
   const what = `${BURST} forms from ${burst}, ${engine}`;
   const env = { CODE_TTL_SECONDS: String(SHORT_TTL_SECONDS) };
@@ -172,12 +163,11 @@ async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
     { behaviour: slowly(MAILS_A_SECOND), env },
     async (url, inbox) => {
       const forms = sendBurst(url, burst);
-      // Others come while the burst is being mailed.
       await setTimeout(HONEST_EVERY_MS);
       const honest = comeOneByOne(url, inbox);
       const asked = await Promise.all(forms);
       for (const { answer } of asked)
-        proof.expect(isAnswered(answer), `${what}: answered ${answer.status}: ${answer.body}`);
+        proof.expect(isAnswered(answer), `${what}: got ${answer.status}: ${answer.body}`);
       const taken = asked.filter(({ answer }) => answer.status === 202);
       const outcomes = await Promise.all(taken.map((form) => enterCode(url, inbox, form)));
       return {
@@ -213,7 +203,6 @@ async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
   );
 }
 
-/** Forms whose mail gets no answer to its RCPT. */
 async function meetSilence(engine: Engine, burst: Burst): Promise<void> {
   const what = `silence, ${burst}, ${engine}`;
   const behaviour: InboxBehaviour = {
@@ -247,7 +236,7 @@ async function meetSilence(engine: Engine, burst: Burst): Promise<void> {
     visits.longest <= HONEST_PATIENCE_SECONDS && visits.refusals + visits.missing === 0,
     `${what}: others waited ${visits.longest.toFixed(1)} s`,
   );
-  proof.expect(healths.isSubsetOf(new Set([200, NO_ANSWER])), `${what}: health answered ${say(healths)}`);
+  proof.expect(healths.isSubsetOf(new Set([200, NO_ANSWER])), `${what}: health returned ${say(healths)}`);
 }
 
 for (const burst of ['one network', 'a network each'] as const) {
@@ -256,11 +245,11 @@ for (const burst of ['one network', 'a network each'] as const) {
 }
 await proof.end(
   `${BURST} forms at once, ${MAILS_A_SECOND} mails a second, codes live ${SHORT_TTL_SECONDS} s: ` +
-    `${slowRows.range('answered 202')} answered 202, of which ${slowRows.range('of the 202 never mailed')} were not mailed in time; ` +
+    `${slowRows.range('answered 202')} answered 202; ${slowRows.range('of the 202 never mailed')} of them were not mailed in time; ` +
     `others waited ${slowRows.range('longest wait of others')}. ` +
     `${SILENT_FORMS} forms without a reply from the mail server: others waited ${silentRows.range('longest wait of others')}`,
   slowRows.table('sorted'),
   silentRows.table('sorted'),
 );
-// An SMTP connection that hangs on purpose would keep this process alive.
+// A connection that hangs on purpose would keep this process alive.
 process.exit();

@@ -1,6 +1,5 @@
-// Does the list-bomb breaker open when it should, and only then? Plays list bombs and honest hours against the real
-// application (a database in memory, a real SMTP server, a clock that is moved). The summary goes into docs/figures.md; the
-// command fails when a promise (below) is broken. Usage: breaker.ts [hours of each kind] [--dry]
+// Does the breaker open during list bombs, and only then? Plays attacks and honest hours. Usage: breaker.ts [hours of each
+// kind] [--dry]
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';
@@ -19,32 +18,28 @@ import { networkAddress } from '#proofs/stand/visitors.ts';
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
 const PAST_DAYS = 8;
-/** What an attacker wants to reach within the hour. */
+/** Strangers' mails within the hour. */
 const GOAL = 1_600;
 
-/** Every run plays the same hour. */
 const SEED = 20_261_121;
-/** How many attacks and how many honest hours are played: fewer on the command line, for trying it. */
 const MOST_PLAYED = argument(0, Infinity);
 
-/** An honest visitor. */
 type Person = { readonly email: string; readonly address: string; readonly enters: boolean };
 
-/** A page, by who comes to it. */
 type Page = {
-  /** Visitors an hour on every day before. */
+  /** Visitors per hour on previous days. */
   readonly usually: number;
   readonly now?: number;
-  /** The share of visitors who enter no code, usually and now. */
+  /** Share of visitors who enter no code. */
   readonly forgetful: number;
   readonly forgetfulNow?: number;
   readonly freeMail: number;
-  /** A share of the visitors has a provider that hides most of our mail. */
+  /** Share of visitors whose provider hides most of our mail. */
   readonly hiddenAt?: number;
-  /** How many network addresses the visitors of the hour share. */
+  /** Number of IP addresses that the visitors share. */
   readonly addresses?: number;
   readonly sameCompany?: true;
-  /** Minutes in which all the visitors come. */
+  /** All visitors arrive within these minutes. */
   readonly within?: number;
   readonly noPast?: true;
 };
@@ -52,14 +47,12 @@ type Page = {
 const FREE_MAIL = ['gmail.com', 'gmail.com', 'gmail.com', 'yahoo.com', 'icloud.com'] as const;
 const HIDING_SHARE = 0.8;
 
-/** Makes visitors of a page, usual ones or those of the hour that is played. */
 function createPeople(page: Page, random: () => number) {
   let people = 0;
   return (usual: boolean): Person => {
     people += 1;
     const hidden = random() < (page.hiddenAt ?? 0);
     const freeMail = FREE_MAIL[Math.floor(random() * FREE_MAIL.length)] ?? FREE_MAIL[0];
-    // Some companies send several people, most one.
     const company = random() < 0.3 ? `company-${Math.floor(random() * 40)}.com` : `company-${people}.co.uk`;
     let domain: string = random() < page.freeMail ? freeMail : company;
     if (hidden) domain = 'outlook.com';
@@ -74,7 +67,6 @@ function createPeople(page: Page, random: () => number) {
   };
 }
 
-/** Writes what the page lived through before: eight days, and the last hour and a bit. */
 async function writePast(
   { database: { db }, now }: ServerUnderTest,
   page: Page,
@@ -102,7 +94,7 @@ async function writePast(
         .execute();
   };
   const recent = now() - 2 * HOUR_MS;
-  // Eight hours a day; no look reads more than its newest 2,000.
+  // Eight hours a day; the breaker reads at most its newest 2,000 rows.
   const aDay = Math.min(2_000, page.usually * 8);
   if (!page.noPast)
     for (let day = PAST_DAYS; day >= 1; day -= 1)
@@ -112,27 +104,24 @@ async function writePast(
 
 type Attack = {
   readonly networks: number;
-  /** The share of his codes that the attacker enters himself. */
+  /** Share of codes that the attacker enters. */
   readonly enters: number;
-  /** Where the strangers have their addresses. */
   readonly strangersAt: 'many domains' | 'one domain' | 'gmail.com';
-  /** Where he has his own. */
   readonly own?: { readonly domains?: number; readonly at?: 'gmail.com' };
-  /** Minutes in which he wants to be through. */
   readonly within?: number;
 };
 
 type Outcome = {
-  /** The minute in which it opened for everybody. */
+  /** Minute when the breaker opened for everybody. */
   readonly openedAfter: number | null;
-  /** Without a proof of work, by then or in the whole hour. */
+  /** Mails without a proof of work: until then, or in the whole hour. */
   readonly strangersMailed: number;
   readonly attackerPaysAlone: number;
   readonly visitors: number;
   readonly visitorsPay: number;
 };
 
-/** What an attacker does in a minute; returns whether the browser got a code. */
+/** @returns whether the browser got a code */
 function createAttacker(server: ServerUnderTest, attack: Attack, random: () => number) {
   const total = GOAL / (1 - attack.enters);
   const perMinute = total / (attack.within ?? MINUTES);
@@ -177,7 +166,7 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
   };
 }
 
-/** Plays an hour, or what there is of it until the breaker opens for everybody. */
+/** Plays an hour, or until the breaker opens for everybody. */
 async function play(page: Page, attack: Attack | null): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await withServer({ engine: 'sqlite' }, async (server) => {
@@ -198,7 +187,7 @@ async function play(page: Page, attack: Attack | null): Promise<Outcome> {
         const browser = createVisitor(server, address);
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (statusCode === 428 && server.breakerReasons.length === 0) visitorsPay += 1;
-        // Seven of ten have their code within a minute, one of ten looks for it for four.
+        // Seven of ten read the code within a minute; one of ten takes four.
         const patience = random();
         const after = patience < 0.7 ? 1 : patience < 0.9 ? 2 : 4;
         if (statusCode === 202 && enters) waiting.push({ browser, email, minute: minute + after });
@@ -255,7 +244,7 @@ const attacks: {
     })),
   ),
   { page: 'busy', attack: { networks: 10, enters: 0, strangersAt: 'many domains' }, isPromised: true },
-  // The best we know: these show what it costs, and are not promised.
+  // The best known attacks: measured, not promised.
   ...[
     { own: { domains: 100 }, enters: 0.31 },
     { own: { domains: 300 }, enters: 0.31 },
@@ -280,7 +269,7 @@ const MOST_STRANGERS: Readonly<Record<keyof typeof PAGES, number>> = {
 const honest: Readonly<Record<string, Page & { readonly mayPay?: true }>> = {
   'a quiet page': QUIET,
   'a busy page': BUSY,
-  'three of four visitors forget, as on every day': FORGETFUL,
+  'three of four visitors forget, as usual': FORGETFUL,
   'a page without a past': { usually: 300, forgetful: 0.4, freeMail: 0.5, noPast: true },
   'a campaign: 20 times as many as usual': { usually: 60, now: 1_200, forgetful: 0.4, freeMail: 0.5 },
   'a campaign whose visitors forget more': {
@@ -292,7 +281,7 @@ const honest: Readonly<Record<string, Page & { readonly mayPay?: true }>> = {
   },
   'nine of ten at free-mail providers': { usually: 400, forgetful: 0.4, freeMail: 0.9 },
   'a provider that hides most of our mail': { usually: 600, forgetful: 0.4, freeMail: 0.5, hiddenAt: 0.3 },
-  'an all-hands: 90 of one company behind one address, in 10 minutes': {
+  'an all-hands: 90 people of one company, one IP address, in 10 minutes': {
     usually: 20,
     now: 90,
     within: 10,
@@ -303,7 +292,7 @@ const honest: Readonly<Record<string, Page & { readonly mayPay?: true }>> = {
     sameCompany: true,
     mayPay: true,
   },
-  'a phone network: 300 behind six addresses': {
+  'a phone network: 300 people, six IP addresses': {
     usually: 300,
     forgetful: 0.4,
     freeMail: 0.8,
@@ -323,11 +312,10 @@ const ATTACK_HEAD = [
   'strangers at',
   'opened after',
   'strangers mailed',
-  'asks that had to pay alone',
+  'requests that only needed a proof of work',
   'visitors who had to pay before',
 ];
 const attackRows = proof.rows(...ATTACK_HEAD);
-/** Attacks that get through. */
 const otherRows = proof.rows(...ATTACK_HEAD);
 for (const { page, attack, isPromised } of attacks.slice(0, MOST_PLAYED)) {
   const { networks, enters, strangersAt, own, within } = attack;
@@ -355,7 +343,7 @@ for (const { page, attack, isPromised } of attacks.slice(0, MOST_PLAYED)) {
     strangersMailed <= (isFew ? networks * FREE_FOR_A_NETWORK : MOST_STRANGERS[page]),
     `${name}: ${strangersMailed} strangers were mailed${isFew ? ' for nothing' : ''}.`,
   );
-  proof.expect(visitorsPay === 0, `${name}: visitors had to pay before it opened.`);
+  proof.expect(visitorsPay === 0, `${name}: visitors needed a proof of work before it opened.`);
 }
 
 let falseAlarms = 0;
@@ -367,7 +355,7 @@ for (const [name, { mayPay, ...page }] of Object.entries(honest).slice(0, MOST_P
   proof.expect(outcome.openedAfter === null, `${name}: a false alarm.`);
   proof.expect(
     outcome.visitorsPay === 0 || mayPay === true,
-    `${name}: ${outcome.visitorsPay} visitors had to pay.`,
+    `${name}: ${outcome.visitorsPay} visitors needed a proof of work.`,
   );
 }
 

@@ -1,5 +1,5 @@
-// Several processes on one PostgreSQL behind a plain balancer: started all at once on an empty database, restarted one after
-// the other under load, and with PostgreSQL restarted under load. Usage: cluster.ts [rounds] [--dry]
+// Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted. Usage: cluster.ts
+// [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -27,14 +27,14 @@ const POSTGRES_RESTARTS = 3;
 const NOTED_WITHIN_MS = 500;
 
 const proof = createProof('prove:cluster');
-const rows = proof.rows('what was done', 'what was seen');
+const rows = proof.rows('what was done', 'result');
 const report = (what: string, seen: string, holds = true): void => {
   rows.add(what, seen);
   proof.expect(holds, `${what}: ${seen}`);
 };
 
 const site = await proof.prepareSite('postgres', {
-  // Each press of Resend sends: so that the limit for an address can be reached.
+  // Every resend sends a mail, which makes the limit per address reachable.
   env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', RESEND_SECONDS: '0' },
 });
 const { inbox } = site;
@@ -42,7 +42,6 @@ const servers = await Promise.all(Array.from({ length: PROCESSES }, () => site.s
 report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
 const balancer = await startBalancer(servers.map(({ port }) => port));
 
-/** Load while something happens. @returns what the visitors saw, of which everything must be kept */
 async function underLoad(
   what: string,
   happening: () => Promise<unknown>,
@@ -59,7 +58,6 @@ report(
   countFailed(steady.ledger) === 0 && duplicates === 0,
 );
 
-// A session opened at one process counts at all of them.
 const email = newAddress();
 const asked = await post(`${servers[0]?.url}${API.leads}`, filledForm({ email }));
 const code = codeIn(await inbox.waitForMail(email));
@@ -73,7 +71,6 @@ report(
   verified.status === 200 && articles.every(({ status }) => status === 200),
 );
 
-// So does a limit.
 const busy = newAddress();
 const sends: number[] = [];
 for (let count = 0; count < 6; count += 1) {
@@ -84,7 +81,7 @@ for (let count = 0; count < 6; count += 1) {
   sends.push(status);
   if (status !== 202) continue;
   await inbox.waitForMail(busy, count + 1);
-  // Until the server has noted that the mail is out, asking again mails no second one.
+  // The next mail is only suppressed once this one is marked as sent.
   await setTimeout(NOTED_WITHIN_MS);
 }
 report(
@@ -132,12 +129,12 @@ const twice = await db
   .having((eb) => eb.fn.countAll(), '>', 1)
   .execute();
 await close();
-proof.expect(twice.length === 0, 'an address became two leads');
+proof.expect(twice.length === 0, 'one e-mail address became two leads');
 
 balancer.close();
 await site.close();
 await proof.end(
-  `${ROUNDS} rolling restarts of ${PROCESSES} processes: ${rows.range('what was seen', 'rolling')}. ` +
-    `${POSTGRES_RESTARTS} restarts of PostgreSQL: ${rows.range('what was seen', 'restarts of PostgreSQL')}`,
+  `${ROUNDS} rolling restarts of ${PROCESSES} processes: ${rows.range('result', 'rolling')}. ` +
+    `${POSTGRES_RESTARTS} restarts of PostgreSQL: ${rows.range('result', 'restarts of PostgreSQL')}`,
   rows.table(),
 );

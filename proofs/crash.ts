@@ -1,5 +1,4 @@
-// Kills the server with SIGKILL at random moments, again and again, under a load of whole flows, on both engines. Every
-// 202 has to end in a code mail, and every code in a lead. Usage: crash.ts [kills] [--dry]
+// Kills the server under load: every 202 must end in a mailed code, and every code in a lead. Usage: crash.ts [kills] [--dry]
 import { ENGINES } from '#testing/databases.ts';
 import { lostIn } from '#proofs/stand/promises-kept.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';

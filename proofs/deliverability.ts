@@ -1,7 +1,4 @@
-// Does mail arrive? Sends one of every kind, with the words of both campaigns, by the real mailer to a real mail server, and looks
-// at each as a filter does: SpamAssassin without its network tests, an independent check of the signature, and what
-// testing/deliverability.ts knows. Fails when one scores above 0 or has a fault.
-// Usage: deliverability.ts [--keep FOLDER]  (keeps the mails and their HTML there, to be looked at)
+// Examines one of every mail like a spam filter. Usage: deliverability.ts [--keep FOLDER] (keeps the mails there)
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,33 +11,34 @@ import { conclude } from '#proofs/stand/proof.ts';
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
 const MOST_POINTS = 0;
 
-/** What every filter takes for spam, by agreement; taken apart, so that this file is not. */
+/** The standard test string for spam filters, split so that this file does not match. */
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('*');
 
 const keepIn = process.argv[2] === '--keep' ? process.argv[3] : undefined;
 
-/** A rule of the filter that fits a mail. */
 type Hit = { readonly points: number; readonly rule: string };
 type Score = { readonly points: number; readonly hits: readonly Hit[] };
 
-/** @returns null when it is not installed */
 function filterVersion(): string | null {
   const { status, stdout } = spawnSync('spamassassin', ['--version'], { encoding: 'utf8' });
   return status === 0 ? (/SpamAssassin version (\S+)/.exec(stdout)?.[1] ?? null) : null;
 }
 
-/** As the recipient's server adds it, so that the rules about the way of a mail apply: these know that addresses of RFC 5737 are none. */
+/**
+ * The recipient's server adds this header; rules about a mail's route need it. They know that addresses of RFC 5737 are not
+ * real.
+ */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])
 	by mx.recipient.example (Postfix) with ESMTPS id 4Xq1Y23z4Yz9vHf; `.replaceAll('\n', '\r\n');
 
-/** What SpamAssassin says about a mail: local tests only, no operator's own rules. */
+/** Local tests only, without an operator's rules. */
 function scoreOf(raw: string): Score {
   const date = /^Date: (.*)\r$/m.exec(raw)?.[1] ?? '';
   const input = `${RECEIVED}${date}\r\n${raw}`;
   const said = execFileSync('spamassassin', ['-L', '-t', '-x'], { input, encoding: 'utf8' });
   const details = said.slice(said.lastIndexOf('Content analysis details:'));
   const points = /\((-?[\d.]+) points/.exec(details)?.[1];
-  if (points === undefined) throw new Error(`SpamAssassin said no score:\n${said}`);
+  if (points === undefined) throw new Error(`SpamAssassin printed no score:\n${said}`);
   const hits = [...details.matchAll(/^\s*(-?\d+\.\d+)\s+([A-Z][A-Z\d_]+)/gm)].map(([, score, rule]) => ({
     points: Number(score),
     rule: rule ?? '',
@@ -62,10 +60,12 @@ const signed = (points: number): string => (points === 0 ? '0' : points.toFixed(
 const version = filterVersion();
 if (version === null)
   process.stderr.write(
-    '\nSPAMASSASSIN IS NOT INSTALLED: NO SCORE IS TAKEN. Everything else is checked. (apt-get install spamassassin)\n\n',
+    '\nSPAMASSASSIN IS NOT INSTALLED: SCORES ARE NOT CHECKED. Install it with apt-get install spamassassin.\n\n',
   );
 else if (scoreOf(`Subject: Control\r\nDate: ${new Date().toUTCString()}\r\n\r\n${GTUBE}\r\n`).points < 5)
-  throw new Error('SpamAssassin takes spam for mail: it has no rules. Try sa-update, or install it anew.');
+  throw new Error(
+    'SpamAssassin does not recognise spam, because it has no rules. Run sa-update, or reinstall it.',
+  );
 const complaints: string[] = [];
 for (const [language, campaign] of Object.entries(CAMPAIGNS)) {
   const { mails, resolver } = await sendEveryMail(campaign);

@@ -1,5 +1,5 @@
-// Whole flows a second while the desk in a browser exports all leads, one export after the other, and while it does not. In turns, so that
-// what else the machine does hits both. Usage: desk-export.ts [leads] [--dry]
+// Flows per second with and without an export, in turns, because other load then affects both. Usage: desk-export.ts [leads]
+// [--dry]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -21,11 +21,11 @@ const ROUNDS = 7;
 const TURN_MS = 6_000;
 const VISITORS = 16;
 const READY_WITHIN_MS = 60_000;
-/** The promise: this share of the speed is left. */
+/** Promised share of the speed without an export. */
 const LEAST_RATIO = 0.9;
 const ADA = 'ada@example.com';
 
-/** Reads exports in a process with the lowest priority: a colleague who exports does so on another machine. */
+/** With the lowest priority: in production the reader is on another machine. */
 const READER = `
 import { constants, setPriority } from 'node:os';
 setPriority(constants.priority.PRIORITY_LOW);
@@ -45,7 +45,7 @@ for (;;) {
 
 const proof = createProof('prove:desk-export');
 const sink = await startSink();
-const rows = proof.rows('engine', 'flows a second', 'beside an export', 'ratio', 'exported meanwhile, MB');
+const rows = proof.rows('engine', 'flows a second', 'during an export', 'ratio', 'exported meanwhile, MB');
 
 async function measure(engine: Engine): Promise<void> {
   const port = await freePort();
@@ -83,7 +83,7 @@ async function measure(engine: Engine): Promise<void> {
     const asked = await send('/api/sign-in', { email: ADA });
     const code = await sink.codeFor(ADA);
     const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
-    proof.expect(entered.ok, `${engine}: signing in was answered ${entered.status}`);
+    proof.expect(entered.ok, `${engine}: signing in returned ${entered.status}`);
     const session = entered.headers.get(KEPT_BY_BROWSER.session) ?? '';
 
     client = createClient(url, sink);
@@ -99,7 +99,6 @@ async function measure(engine: Engine): Promise<void> {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const said = text(reader.stdout);
-      // What starting costs is not the export's: a colleague who exports does so on another machine.
       await once(reader.stderr, 'data');
       const speed = await turn();
       proof.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
@@ -107,23 +106,23 @@ async function measure(engine: Engine): Promise<void> {
       bytes += Number(await said);
       return speed;
     };
-    const speeds = { alone: [] as number[], beside: [] as number[] };
+    const speeds = { alone: [] as number[], duringExport: [] as number[] };
     await turn();
     for (let round = 0; round < ROUNDS; round += 1) {
       speeds.alone.push(await turn());
-      speeds.beside.push(await turnBesideExport());
+      speeds.duringExport.push(await turnBesideExport());
     }
-    const [alone, beside] = [median(speeds.alone), median(speeds.beside)];
+    const [alone, duringExport] = [median(speeds.alone), median(speeds.duringExport)];
     rows.add(
       engine,
       alone.toFixed(0),
-      beside.toFixed(0),
-      (beside / alone).toFixed(2),
+      duringExport.toFixed(0),
+      (duringExport / alone).toFixed(2),
       (bytes / 1e6).toFixed(0),
     );
     proof.expect(
-      beside / alone >= LEAST_RATIO,
-      `${engine}: beside an export, only ${(beside / alone).toFixed(2)} of the speed is left`,
+      duringExport / alone >= LEAST_RATIO,
+      `${engine}: during an export, only ${(duringExport / alone).toFixed(2)} of the speed is left`,
     );
     proof.expect(bytes > 0, `${engine}: nothing was exported`);
   } finally {
@@ -135,6 +134,6 @@ async function measure(engine: Engine): Promise<void> {
 for (const engine of ENGINES) await measure(engine);
 sink.close();
 await proof.end(
-  `${LEADS.toLocaleString('en')} leads, ${VISITORS} visitors, medians of ${ROUNDS} turns. ${rows.say('flows a second', 'beside an export', 'ratio')}`,
+  `${LEADS.toLocaleString('en')} leads, ${VISITORS} visitors, medians of ${ROUNDS} turns. ${rows.say('flows a second', 'during an export', 'ratio')}`,
   rows.table(),
 );

@@ -1,5 +1,4 @@
-// The desk in a browser with a million leads: how long its server works for each screen, search and filter. A search through everything is
-// many requests, of which each has to be quick. Usage: desk-screens.ts [leads] [--dry]
+// Server time of the desk's screens, searches and filters with a million leads. Usage: desk-screens.ts [leads] [--dry]
 import { setImmediate } from 'node:timers/promises';
 
 import type { PeoplePage } from '#desk/calls/people.ts';
@@ -41,7 +40,6 @@ async function measure(engine: Engine): Promise<void> {
       );
       proof.expect(slowest <= MOST_MS, `${engine}: ${what} took ${Math.round(slowest)} ms in one request`);
     };
-    /** Reads a list to its end. @returns how many it had */
     const toTheEnd = async (what: string, filter: object): Promise<number> => {
       const times: number[] = [];
       let people = 0;

@@ -1,5 +1,4 @@
-// The desk with a million leads: an export beside the database's own, how much memory it takes, and that the whole chain of
-// consents is sealed and checked. Usage: desk.ts [leads] [--dry]
+// A million leads: export compared with the database's own dump, memory, consent chain. Usage: desk.ts [leads] [--dry]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
@@ -14,15 +13,12 @@ import { ENGINES, type Engine } from '#testing/databases.ts';
 
 const LEADS = argument(0, 1_000_000);
 const MOST_MEMORY = 150e6;
-/** How often an export and the database's own dump take their turns; the tables have the medians. */
 const TURNS = 3;
 const LOOK_MS = 20;
 const PROJECT = path.resolve(import.meta.dirname, '..');
-/** As `npm run desk` has it. */
 const [, ...DESK] = (
   JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8')) as { scripts: { desk: string } }
 ).scripts.desk.split(' ');
-/** The columns of the export, for the database to write by itself. */
 const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_verified_at, r.given_at, r.consent_version, w.text, l.attribution, l.flags
   from leads l left join consent_receipts r on r.id = (select id from consent_receipts where lead_id = l.id order by id desc limit 1)
   left join consent_wordings w on w.version = r.consent_version order by l.id`;
@@ -31,7 +27,6 @@ type Run = { readonly seconds: number; readonly bytes: number };
 const proof = createProof('prove:desk');
 const rows = proof.rows('what', 'engine', 'seconds', 'ratio', 'most memory, MB');
 
-/** Runs a program to its end; how long it took, and the most memory it held. */
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const begun = performance.now();
   const child = spawn(command, args, { env, cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -51,7 +46,6 @@ function memoryOf(pid: number): number {
   try {
     return peakBytes(pid);
   } catch {
-    // It has ended.
     return 0;
   }
 }
@@ -76,7 +70,7 @@ async function measure(engine: Engine): Promise<void> {
       engine === 'sqlite'
         ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
         : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
-    // In turns, so that what else the machine does hits both.
+    // In turns, because other load then affects both.
     const dumps: Run[] = [];
     const exports: Run[] = [];
     const ratios: number[] = [];

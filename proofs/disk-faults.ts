@@ -1,6 +1,4 @@
-// What happens when the disk is full or the database turns read-only under a running server, and after it is well again: to forms, to
-// the page, and to health. Mounting a small disk needs root on Linux; without it the proof says what it leaves out.
-// Usage: disk-faults.ts [--dry]
+// A full disk and a read-only database. Mounting a small disk needs root on Linux. Usage: disk-faults.ts [--dry]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -26,7 +24,6 @@ const WELL_WITHIN_MS = 120_000;
 type Place = {
   readonly engine: Engine;
   readonly folder: string;
-  /** Brings the fault about. */
   readonly begin: () => Promise<void>;
   readonly end: () => Promise<void>;
   readonly remove: () => Promise<void>;
@@ -38,7 +35,6 @@ const run = (command: string, ...args: string[]): void => {
 
 const temporaryFolder = () => mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
 
-/** SQLite on a disk of 8 MB, which is then filled to the last byte. */
 async function smallDisk(): Promise<Place> {
   const folder = temporaryFolder();
   const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
@@ -57,7 +53,7 @@ async function smallDisk(): Promise<Place> {
   };
 }
 
-/** SQLite whose files may suddenly not be written, as when a file system goes read-only after an error. */
+/** SQLite with immutable files, as when a file system becomes read-only after an error. */
 async function frozenFiles(): Promise<Place> {
   const folder = temporaryFolder();
   const chattr = (flag: string) => {
@@ -74,7 +70,7 @@ async function frozenFiles(): Promise<Place> {
   };
 }
 
-/** PostgreSQL that takes no writes, as a standby does before it is promoted. */
+/** PostgreSQL that refuses writes, like a standby before its promotion. */
 async function readOnlyPostgres(): Promise<Place> {
   const folder = temporaryFolder();
   const { url } = await proof.postgres();
@@ -99,7 +95,7 @@ async function askHealth(url: string): Promise<{ readonly status: number; readon
   return { status: response.status, body: await response.text() };
 }
 
-/** How long health takes to be well again, as a monitor sees it. Milliseconds; null when it takes too long. */
+/** @returns milliseconds until health is 200; null after the timeout */
 async function untilWell(url: string): Promise<number | null> {
   const begun = performance.now();
   while (performance.now() - begun < WELL_WITHIN_MS) {
@@ -127,7 +123,7 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
   try {
     place = await makePlace();
   } catch (error) {
-    process.stdout.write(`${name}: left out, because ${String(error)}\n`);
+    process.stdout.write(`${name}: skipped, because ${String(error)}\n`);
     return;
   }
   const site = await proof.prepareSite(place.engine, {
@@ -143,12 +139,10 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     Promise.all(Array.from({ length: count }, () => walk(parts, AbortSignal.timeout(60_000))));
   await walkMany(BEFORE);
 
-  // Forms that are acknowledged on the edge of the fault wait through it.
   const onTheEdge = walkMany(BEFORE);
   await setTimeout(30);
   await place.begin();
   const answers = new Map<number, number>();
-  /** What health says when a form was refused. */
   const diagnoses = new Set<string>();
   let sick = 0;
   for (let count = 0; count < DURING; count += 1) {
@@ -159,21 +153,21 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     if (answer.status === 503) {
       const health = await askHealth(url);
       if (health.status === 503) sick += 1;
-      proof.expect(health.status === 503, `${name}: a form was answered 503, and health ${health.status}`);
+      proof.expect(health.status === 503, `${name}: a form got 503, but health ${health.status}`);
       proof.expect(answer.headers.has('retry-after'), `${name}: no Retry-After`);
       diagnoses.add(health.body);
     }
     proof.expect([202, 503].includes(answer.status), `${name}: ${answer.status} ${answer.body}`);
   }
   const page = await fetch(url);
-  proof.expect(page.status === 200, `${name}: the page itself answered ${page.status}`);
+  proof.expect(page.status === 200, `${name}: the page returned ${page.status}`);
   await place.end();
   const wellAgain = untilWell(url);
   await onTheEdge;
   await walkMany(AFTER);
   const wellAfterMs = await wellAgain;
   proof.expect(wellAfterMs !== null, `${name}: health did not recover`);
-  // Each form that was answered 202 while the fault lasted must have its code now.
+  // Every form acknowledged during the fault must have its code now.
   for (const email of ledger.acknowledged) {
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
   }

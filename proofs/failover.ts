@@ -1,5 +1,4 @@
-// Two processes on a PostgreSQL with a synchronous standby, under load: the primary is killed and the standby promoted, the standby is
-// killed, the two change places in order, and the old primary comes back. Usage: failover.ts [rounds] [--dry]
+// PostgreSQL failovers under load: kill and promote, kill the standby, switch over. Usage: failover.ts [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { deriveSecrets } from '#server/secrets/secrets.ts';
@@ -23,12 +22,11 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 
 const ROUNDS = argument(0, 5);
 const VISITORS = 16;
-/** How long monitoring takes to see that the primary is gone. */
 const NOTICED_AFTER_MS = 2_000;
 const STANDBY_AWAY_MS = 20_000;
-/** The promise: forms are taken again this soon after the promotion. */
+/** Promised time from promotion to accepted forms. */
 const BACK_WITHIN_MS = 15_000;
-/** No answer takes longer: a statement's 10 s, 2 s until it is given up, 5 s for a connection, and what the machine adds. */
+/** 10 s for a statement, 2 s until it is cancelled, 5 s for a connection, plus this machine's delays. */
 const ANSWERED_WITHIN_MS = 20_000;
 
 const HEALTH_EVERY_MS = 100;
@@ -74,7 +72,6 @@ type Seen = {
   readonly slowestMs: number;
 };
 
-/** Load while something happens, and until everything has calmed down. */
 async function underLoad(what: string, happening: () => Promise<unknown>): Promise<Seen> {
   const { looks, result: ledger } = await watchWhile(askHealth, HEALTH_EVERY_MS, () =>
     walkWhile({ url: balancer.url, inbox: site.inbox }, VISITORS, async () => {
@@ -85,8 +82,8 @@ async function underLoad(what: string, happening: () => Promise<unknown>): Promi
   );
   const slowestMs = Math.max(...ledger.heard.map(({ afterMs }) => afterMs));
   const unforeseen = [...ledger.answers.keys()].filter((status) => !['200', '202', '503'].includes(status));
-  expect(unforeseen.length === 0, `${what}: answers ${unforeseen.join(', ')}`);
-  expect(slowestMs <= ANSWERED_WITHIN_MS, `${what}: an answer took ${slowestMs} ms`);
+  expect(unforeseen.length === 0, `${what}: unexpected responses ${unforeseen.join(', ')}`);
+  expect(slowestMs <= ANSWERED_WITHIN_MS, `${what}: a response took ${slowestMs} ms`);
   await proof.expectKept(what, site, ledger);
   const { db, close } = databaseOf(site);
   const chain = await verifyChain(db, {
@@ -94,12 +91,11 @@ async function underLoad(what: string, happening: () => Promise<unknown>): Promi
     now: Date.now(),
   });
   await close();
-  expect(chain.errorCount === 0, `${what}: the chain of proofs has ${chain.errorCount} errors`);
+  expect(chain.errorCount === 0, `${what}: the consent chain has ${chain.errorCount} errors`);
   return { ledger, health: looks.flat(), slowestMs };
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-/** When forms were taken again. */
 const backAt = ({ heard }: Ledger, since: number): number =>
   heard.find(({ at, status }) => at >= since && status === '202')?.at ?? Infinity;
 const addRow = (what: string, { ledger, slowestMs }: Seen, out: string): void => {
@@ -125,7 +121,10 @@ for (let round = 1; round <= ROUNDS; round += 1) {
     `${round}: out for ${back - promotedAt} ms after the promotion`,
   );
   const sick = killed.health.filter(({ at, status }) => at > killedAt && status === 503).length;
-  expect(sick > 0 && killed.health.at(-1)?.status === 200, `${round}: health did not say 503 and then 200`);
+  expect(
+    sick > 0 && killed.health.at(-1)?.status === 200,
+    `${round}: health did not return 503 and then 200`,
+  );
   addRow(
     `${round}: primary killed, standby promoted ${seconds(promotedAt - killedAt)} later`,
     killed,
@@ -162,7 +161,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
   addRow(`${round}: the two change places in order`, changed, seconds(again - endedAt));
 }
 
-// A process that still reaches the old primary can't know: its commits wait for a standby that is not there.
+// A process that still reaches the old primary cannot detect this: its commits wait for a missing standby.
 const old = primary;
 await old.stop('SIGKILL');
 await standby.promote();
@@ -171,7 +170,10 @@ await old.start();
 const seesOld = await site.start({ DATABASE_URL: old.url.replace(/postgres$/, 'leads') }).catch(() => null);
 const refused =
   seesOld === null ? null : await post(`${seesOld.url}${API.leads}`, filledForm({ email: newAddress() }));
-expect(refused === null || refused.status === 503, `split brain: the old one answered ${refused?.status}`);
+expect(
+  refused === null || refused.status === 503,
+  `split brain: the old process returned ${refused?.status}`,
+);
 const split =
   refused === null ? 'does not start: its commits wait for a standby' : `answers ${refused.status}`;
 process.stdout.write(`split brain: ${split}\n`);

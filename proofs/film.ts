@@ -1,6 +1,5 @@
-// Many fast readers of the film at once: whole, in parts as players ask for it, and hanging up half way. Every byte must be
-// right, and the memory of the server must not grow with its readers, nor stay behind when they are gone.
-// Usage: film.ts [seconds] [readers] [--dry]
+// Readers of a large file: every byte must be right, and memory must not grow with their number. Usage: film.ts [seconds]
+// [readers] [--dry]
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -16,7 +15,6 @@ const SECONDS = argument(0, 20);
 const READERS = argument(1, 200);
 const LOOK_EVERY_MS = 250;
 const REST_MS = 5_000;
-/** What readers may cost, all of them together: sockets, requests, and the heap that grows into its size. */
 const MEMORY_LIMIT_MB = 100;
 const PART_BYTES = 256 * 1024;
 
@@ -33,7 +31,6 @@ const url = `${server.url}/media/film.mp4`;
 
 type Part = { readonly status: number; readonly body: Buffer };
 
-/** @param hangUpAfter bytes after which the connection is cut */
 function read(agent: Agent, range: string | null, hangUpAfter = Infinity): Promise<Part> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, headers: range === null ? {} : { range } }, (response) => {
@@ -90,7 +87,7 @@ async function beReader(number: number, signal: AbortSignal): Promise<void> {
   agent.destroy();
 }
 
-// The page is asked for first, so that "before" is not the memory of a process that has not done anything yet.
+// Warms up, so that "before" is the memory of a working process.
 for (let index = 0; index < 100; index += 1) await (await fetch(server.url)).text();
 const before = residentMb();
 const processorBefore = processorSeconds(pid);
@@ -105,7 +102,7 @@ const most = Math.max(...looks);
 const stopped = await server.stop();
 await site.close();
 
-proof.expect(seen.wrong === 0, `${seen.wrong} answers had wrong bytes`);
+proof.expect(seen.wrong === 0, `${seen.wrong} responses had wrong bytes`);
 proof.expect(
   most - before <= MEMORY_LIMIT_MB,
   `memory went from ${before.toFixed(0)} to ${most.toFixed(0)} MB under readers`,

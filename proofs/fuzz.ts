@@ -1,7 +1,5 @@
-// A million answers to broken requests from the built server, over bare sockets: malformed HTTP, chunks, lengths, slow bodies, huge
-// headers, invalid UTF-8, prototype keys, deep JSON, traversal, ranges, cookies. Nothing may be answered with a 5xx, nothing
-// may crash, memory must stay flat and the event loop free. Then what broke the server once (fuzz/rude-clients.ts).
-// Usage: fuzz.ts [answers] [seed] [--dry]
+// A million responses to broken requests, then faults that broke the server before (fuzz/rude-clients.ts). Usage: fuzz.ts
+// [answers] [seed] [--dry]
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
@@ -16,13 +14,12 @@ import { watchWhile } from '#proofs/stand/watch.ts';
 const ANSWERS = argument(0, 1_000_000);
 const SEED = argument(1, Date.now() % 1_000_000);
 const CONNECTIONS = 24;
-/** Whole requests that are sent down one connection. */
 const PIPELINED = 24;
 const SLOW_CONNECTIONS = 40;
 const METRICS_PORT = 20_000 + (process.pid % 20_000);
 const LOOK_EVERY_MS = 1_000;
 const LOOP_BLOCK_LIMIT_MS = 200;
-/** In the first half heaps and caches grow into their size; in the second, memory may breathe by this much. */
+/** Heaps and caches grow in the first half; later, memory may vary by this factor. */
 const MEMORY_LIMIT = 1.05;
 const ANSWER_WITHIN_MS = 20_000;
 
@@ -43,7 +40,6 @@ function tally(status: string, requests: string): void {
 
 const STATUS_LINE = /HTTP\/1\.1 (\d{3}) /g;
 
-/** Sends requests down a new connection; resolves when each was answered, or the server hung up. */
 function exchange(port: number, requests: readonly Buffer[]): Promise<void> {
   return new Promise((resolve) => {
     let answers = 0;
@@ -64,7 +60,7 @@ function exchange(port: number, requests: readonly Buffer[]): Promise<void> {
       for (const match of seen.matchAll(STATUS_LINE)) {
         const [line, status = ''] = match;
         matched = match.index + line.length;
-        // "100 Continue" announces an answer and is none.
+        // "100 Continue" is not a final response.
         if (status === '100') continue;
         tally(status, requests[answers]?.toString('latin1') ?? '');
         answers += 1;
@@ -77,7 +73,6 @@ function exchange(port: number, requests: readonly Buffer[]): Promise<void> {
   });
 }
 
-/** Connections that send a byte now and then, and never finish. */
 async function drip(port: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const socket = connect(port, '127.0.0.1');
@@ -111,14 +106,13 @@ async function look(pid: number): Promise<Look> {
 const proof = createProof('prove:fuzz');
 const { expect } = proof;
 const site = await proof.prepareSite('sqlite', {
-  // Behind a proxy, as far as the server knows: X-Forwarded-For counts.
   env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(METRICS_PORT) },
 });
 process.stdout.write(`Seed ${SEED}\n`);
 const { url, port, child } = await site.start();
 const pid = child.pid ?? 0;
 
-/** Sends requests on all connections until there are enough answers. @returns seconds */
+/** @returns seconds */
 async function sendAll(): Promise<number> {
   const start = performance.now();
   let announced = 0;
@@ -153,7 +147,7 @@ const { looks, result: seconds } = await watchWhile(
   },
 );
 
-// After all that, a visitor comes.
+// A visitor must still succeed.
 const ledger = newLedger();
 await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
 
@@ -164,8 +158,8 @@ const [early, middle, late] = [memoryIn(0), memoryIn(2), memoryIn(4)];
 const worstLoop = Math.max(...looks.map(({ loopMs }) => loopMs));
 for (const error of serverErrors) expect(false, error);
 expect(child.exitCode === null, `the server ended with ${child.exitCode}`);
-expect(ledger.verified.size === 1, 'no visitor could come through afterwards');
-// In a short run there is no last fifth in which anything was seen.
+expect(ledger.verified.size === 1, 'no visitor succeeded afterwards');
+// NaN in a short run, which has no samples in its last fifth.
 expect(!(late > middle * MEMORY_LIMIT), `memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
 expect(worstLoop <= LOOP_BLOCK_LIMIT_MS, `the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
 await site.close();

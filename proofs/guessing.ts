@@ -1,10 +1,5 @@
-// How likely is it that a stranger guesses a code? Attacks the real application (a database in memory, a clock that is
-// moved) for two days and a bit: 10,000 network addresses against one e-mail address, in every way the API offers. What
-// counts are the 24 hours in which most was reached, wherever they begin. The summary goes into docs/figures.md.
-//
-// No guess is right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
-// compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
-// Usage: guessing.ts [hours] [--dry]
+// How likely does a stranger guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a
+// live code, each a chance of one in a million. Usage: guessing.ts [hours] [--dry]
 import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
@@ -24,15 +19,13 @@ import { networkAddress } from '#proofs/stand/visitors.ts';
 const VICTIM = 'victim@example.com';
 const ADDRESSES = 10_000;
 const DAY_MS = 24 * 3_600_000;
-/** Long enough for a strategy to come back when the first day's limits end. Fewer on the command line: for trying it. */
+/** Long enough to continue when the first day's limits end. */
 const MINUTES = argument(0, 50) * 60;
 const POSSIBILITIES = 10 ** CODE_LENGTH;
 const PROMISED_CHANCES = 90;
 
-/** What was done at one time. */
 type Tally = { readonly at: number; requests: number; codes: number; guesses: number; chances: number };
 
-/** The 24 hours with the most chances. */
 function worstDay(tallies: readonly Tally[]): Tally {
   let worst: Tally = { at: 0, requests: 0, codes: 0, guesses: 0, chances: 0 };
   for (const { at: from } of tallies) {
@@ -49,7 +42,6 @@ function worstDay(tallies: readonly Tally[]): Tally {
   return worst;
 }
 
-/** The attacker's hands: every call comes from the next of the 10,000 addresses. */
 function createAttacker(server: ServerUnderTest) {
   const secrets = deriveSecrets(server.config.appSecrets);
   const tallies: Tally[] = [];
@@ -70,7 +62,7 @@ function createAttacker(server: ServerUnderTest) {
 
   const { db } = server.database;
 
-  /** What verify-code.ts would ask the database now for a guess of this browser: which codes, and on whose budget. */
+  /** Mirrors verify-code.ts: the codes that this browser's guess would be compared with, and whose attempts it would use. */
   const atStake = async (browser: Visitor): Promise<{ codes: number; own: boolean }> => {
     const cookie = unsign(secrets, browser.cookies.get('challenge') ?? '');
     const browserId = cookie?.replace(/^challenge:/, '') ?? null;
@@ -85,7 +77,7 @@ function createAttacker(server: ServerUnderTest) {
     return { codes: Math.min(live.length, ACCEPTED_CODES), own };
   };
 
-  /** How many tries were ever compared on the shared budget: an answer of 429 does not tell. */
+  /** Attempts ever compared on the shared budget, which a 429 does not reveal. */
   const comparedOnSharedBudget = async (): Promise<number> => {
     const rows = await db
       .selectFrom('limit_windows')
@@ -98,7 +90,6 @@ function createAttacker(server: ServerUnderTest) {
   return {
     tallies,
     newBrowser,
-    /** A browser that lost its cookie: the same network, and nothing else. */
     forget: (browser: Visitor): void => browser.cookies.clear(),
     minutesNow: (): number => Math.round((server.now() - start) / 60_000),
     ask: async (browser: Visitor): Promise<boolean> => {
@@ -109,14 +100,14 @@ function createAttacker(server: ServerUnderTest) {
       tally.codes += (await server.countRows('codes')) - before;
       return response.statusCode === 202;
     },
-    /** Guesses until it is stopped, or so often. */
+    /** Guesses until refused, at most `times`. */
     guess: async (browser: Visitor, times = Number.POSITIVE_INFINITY): Promise<void> => {
       const tally = tallyNow();
       for (let count = 0; count < times; count += 1) {
         const stake = await atStake(browser);
         const before = await comparedOnSharedBudget();
         tally.requests += 1;
-        // Never the same digits as the code, or the game would be over: the right one is found by counting.
+        // Never the right code, which would end the attack.
         const response = await browser.post(API.verify, { email: VICTIM, code: '000000' });
         if (response.statusCode === 200)
           throw new Error('A guess was right: one in a million. Run it again.');
@@ -130,12 +121,10 @@ function createAttacker(server: ServerUnderTest) {
 }
 type Attacker = ReturnType<typeof createAttacker>;
 
-/** What an attacker does every minute. */
 type Strategy = (attacker: Attacker) => () => Promise<void>;
 
 const ASKS_EACH_MINUTE = 8;
 
-/** A new browser for each code, and all its tries. */
 const ownChallenges: Strategy = (attacker) => async () => {
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
     const browser = attacker.newBrowser();
@@ -143,7 +132,7 @@ const ownChallenges: Strategy = (attacker) => async () => {
   }
 };
 
-/** A browser waits until two codes are live, so that each try has two chances. */
+/** Waits until two codes are live, which doubles the chance of each attempt. */
 const patientChallenges: Strategy = (attacker) => {
   let waiting: Visitor[] = [];
   return async () => {
@@ -157,19 +146,16 @@ const patientChallenges: Strategy = (attacker) => {
   };
 };
 
-/** One browser keeps a code alive; all the others guess at it without a challenge. */
+/** One browser keeps a code alive while the others guess without a challenge. */
 const withoutChallenge: Strategy = (attacker) => async () => {
   await attacker.ask(attacker.newBrowser());
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) await attacker.guess(attacker.newBrowser());
 };
 
-/** The minutes after which the shared budget has its next five tries. */
+/** Minutes until the shared budget has five more attempts. */
 const SHARED_PAUSE_MINUTES = 12;
 
-/**
- * The best we know: two codes alive at once, first the shared budget, in which each try has two chances, then the tries of
- * both challenges; and so on when the shared budget opens again.
- */
+/** The best known strategy. */
 const everything: Strategy = (attacker) => {
   let minute = -1;
   let browsers: Visitor[] = [];
@@ -185,20 +171,17 @@ const everything: Strategy = (attacker) => {
   };
 };
 
-/** One browser uses up its tries, asks again, and goes on with the tries of the new challenge. */
 const exhaustAndAskAgain: Strategy = (attacker) => {
   const browser = attacker.newBrowser();
   return async () => {
     for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
       if (!(await attacker.ask(browser))) return;
       await attacker.guess(browser);
-      // Codes of a used-up challenge, from the outside.
       await attacker.guess(attacker.newBrowser(), 1);
     }
   };
 };
 
-/** Each code is asked for, its answer "lost", and asked for again: what can be had from the codes of others? */
 const lostAnswers: Strategy = (attacker) => async () => {
   const browser = attacker.newBrowser();
   if (!(await attacker.ask(browser))) return;
@@ -210,14 +193,10 @@ const lostAnswers: Strategy = (attacker) => async () => {
 };
 
 const DAY_MINUTES = 24 * 60;
-/** The life of a code, less a minute. */
 const LIFE_MINUTES = 9;
 const HOUR_MINUTES = 60;
 
-/**
- * Codes live across the edges of a day: five are mailed before it and guessed within it, five in its middle, and as many as
- * are to be had at its end; the shared budget, in which each try has two chances, is used first.
- */
+/** Codes across the edges of a day: five mailed before it, five in its middle, as many as possible at its end. */
 const acrossTheEdge: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;
@@ -236,7 +215,7 @@ const acrossTheEdge: Strategy = (attacker) => {
         browsers.push(browser);
       }
     }
-    // The first ones are kept until the day begins, shortly before their lives end.
+    // The first codes wait until the day begins, shortly before they expire.
     if (browsers.length === 0 || minute < begin + LIFE_MINUTES) return;
     await attacker.guess(attacker.newBrowser());
     for (const own of browsers) await attacker.guess(own);
@@ -274,10 +253,10 @@ for (const [name, strategy] of Object.entries(STRATEGIES)) {
     const { requests, codes, guesses, chances } = worstDay(attacker.tallies);
     const odds = `1 in ${Math.round(POSSIBILITIES / chances).toLocaleString('en')}`;
     rows.add(name, requests, codes, guesses, chances, odds);
-    // The promise of docs/decisions/0004, which is stricter than 1 in 10,000.
+    // The promise of docs/decisions/0004, stricter than 1 in 10,000.
     proof.expect(
       chances <= PROMISED_CHANCES,
-      `${name}: a stranger has ${chances} chances in a day; at most ${PROMISED_CHANCES} were promised.`,
+      `${name}: a stranger has ${chances} chances per day; the promise is at most ${PROMISED_CHANCES}.`,
     );
   });
 }

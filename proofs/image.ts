@@ -1,8 +1,4 @@
-// Does the image do what docs/install.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
-// read-only, without root and without capabilities. A visitor goes the whole way, the operator works in it, and it is stopped and
-// started anew behind Caddy. The summary goes into docs/figures.md.
-// Usage: image.ts [--base IMAGE] [--dry]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from
-// debootstrap and the pinned Node stand in for it)
+// Builds the image with buildah and runs it with podman like deploy/compose.yaml. Usage: image.ts [--base IMAGE] [--dry]
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -35,7 +31,7 @@ import { createProof } from '#proofs/stand/proof.ts';
 import { becomeLead } from '#proofs/stand/visitors.ts';
 
 const MOST_MEGABYTES = 60;
-/** compose.yaml gives it 20 s; docker stop alone would give it 10. */
+/** compose.yaml allows 20 s; docker stop's default is 10 s. */
 const STOP_WITHIN_S = 20;
 const RESTARTS = 3;
 const VISITORS = 20;
@@ -48,7 +44,7 @@ const { expect } = proof;
 const lacking = ['buildah', 'podman'].filter((name) => spawnSync(name, ['--version']).status !== 0);
 if (process.platform !== 'linux' || lacking.length > 0 || process.getuid?.() !== 0) {
   process.stderr.write(
-    `!!! THE IMAGE WAS NOT TESTED: it needs Linux, root and ${['buildah', 'podman'].join(' and ')}. ` +
+    `!!! THE IMAGE WAS NOT TESTED. This needs Linux, root and ${['buildah', 'podman'].join(' and ')}. ` +
       'On Debian: apt-get install buildah podman runc debootstrap\n',
   );
   process.exit(1);
@@ -68,16 +64,15 @@ const buildah = (...parameters: readonly string[]): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).trim();
 
-/** As the kernel of this machine wants it: the first of these with which a container runs. */
 let podmanOptions: readonly string[] = [];
 const PODMAN_OPTIONS = [
   [],
   ['--cgroup-manager=cgroupfs'],
   ['--cgroup-manager=cgroupfs', '--runtime=runc'],
 ] as const;
-/** podman's own limits are too high on a machine that does not let them be raised. */
+/** podman's defaults exceed the limits of some machines. */
 const ULIMITS = ['--ulimit', 'nofile=16384:16384', '--ulimit', 'nproc=4096:4096'];
-/** Never waited for idly: this process is the mail server, too. */
+/** Asynchronous, because this process is also the mail server. */
 const tryPodman = async (...parameters: readonly string[]) => {
   const child = spawn('podman', [...storage, ...podmanOptions, ...parameters], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -92,7 +87,6 @@ const podman = async (...parameters: readonly string[]): Promise<string> => {
   return stdout.trim();
 };
 
-/** The Dockerfile's own base, or what stands in for it. Returns what it is, in words. */
 function makeBase(): string {
   const dockerfile = readFileSync(path.join(PROJECT_FOLDER, 'Dockerfile'), 'utf8');
   const named = process.argv[2] === '--base' ? process.argv[3] : undefined;
@@ -101,7 +95,7 @@ function makeBase(): string {
     buildah('tag', wanted, BASE);
     return wanted;
   }
-  say(`${wanted} cannot be had: a Debian from debootstrap stands in for it.`);
+  say(`${wanted} is not available; using a Debian from debootstrap instead.`);
   const root = path.join(folder, 'debian');
   execFileSync('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', root], {
     stdio: 'ignore',
@@ -112,7 +106,7 @@ function makeBase(): string {
   mkdirSync(modules, { recursive: true });
   cpSync(path.resolve(npm, '..', '..'), path.join(modules, 'npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(root, 'usr/local/bin/npm'));
-  // A company's network may have a certificate authority.
+  // A company network may have its own certificate authority.
   const authorities = 'etc/ssl/certs/ca-certificates.crt';
   if (existsSync(`/${authorities}`)) cpSync(`/${authorities}`, path.join(root, authorities));
   execFileSync('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node']);
@@ -131,7 +125,6 @@ const inspect = async <T>(what: string, format: string): Promise<T> =>
 
 type Container = { readonly name: string; readonly url: string };
 
-/** Runs the image as compose.yaml does, on the network of this machine. */
 async function run(
   name: string,
   env: Readonly<Record<string, string>>,
@@ -223,13 +216,10 @@ async function prove(): Promise<void> {
     readonly Labels: object;
   };
   const config = await inspect<Config>(IMAGE, '{{json .Config}}');
-  expect(config.User === 'node', `It runs as "${config.User}".`);
+  expect(config.User === 'node', `The image runs as "${config.User}".`);
   const packages = await compareSbom();
   const translated = await translatedFiles();
-  expect(
-    translated === 0,
-    `A start translates ${translated} files that the build should have kept translated.`,
-  );
+  expect(translated === 0, `A start translates ${translated} files that the build should have compiled.`);
 
   const settings = async (databaseUrl: string) => ({
     PORT: String(await freePort()),
@@ -268,14 +258,20 @@ async function prove(): Promise<void> {
       (await inside('grep', '-c', '<svg', '/app/data/report.html')).status === 0,
       `The desk draws no report (${engine}).`,
     );
-    expect((await inside('id', '-u')).stdout.trim() === '1000', 'It runs as another user than node.');
-    expect((await inside('touch', '/app/x')).status !== 0, 'Its files can be written.');
+    expect(
+      (await inside('id', '-u')).stdout.trim() === '1000',
+      'The container does not run as the user node.',
+    );
+    expect((await inside('touch', '/app/x')).status !== 0, 'The files of the container are writable.');
     expect(
       (await inside('sh', '-c', 'cat /proc/[0-9]*/stat | grep -c ") Z "')).stdout.trim() === '0',
-      'It has zombies.',
+      'The container has zombie processes.',
     );
-    // Its own command; podman's timer for it needs systemd.
-    expect((await tryPodman('healthcheck', 'run', page.name)).status === 0, 'It does not call itself alive.');
+    // Run by hand: podman's timer for it needs systemd.
+    expect(
+      (await tryPodman('healthcheck', 'run', page.name)).status === 0,
+      'The health check of the container failed.',
+    );
     const stoppedWithin = await stop(page);
     await podman('start', page.name);
     await ready(page);
@@ -304,7 +300,6 @@ async function prove(): Promise<void> {
   );
 }
 
-/** Compares what the SBOM says with what is there; returns how many packages that is. */
 async function compareSbom(): Promise<number> {
   const inImage = (command: string) =>
     podman('run', '--rm', '--network', 'host', ...ULIMITS, '--read-only', IMAGE, 'sh', '-c', command);
@@ -323,12 +318,12 @@ for (const file of globSync('node_modules/**/package.json')) {
   const encoded = Buffer.from(script).toString('base64');
   const there = (await inImage(`node -e "$(echo ${encoded} | base64 -d)"`)).split('\n');
   const [one, other] = [new Set(listed), new Set(there)];
-  for (const name of one.difference(other)) expect(false, `The SBOM names ${name}, which is not there.`);
+  for (const name of one.difference(other)) expect(false, `The SBOM names ${name}, which is not installed.`);
   for (const name of other.difference(one)) expect(false, `The SBOM does not name ${name}.`);
   return other.size;
 }
 
-/** How many of our files a start translates from TypeScript, though the build has kept what came of it. */
+/** Counts our files that a start compiles although the build has cached them. */
 async function translatedFiles(): Promise<number> {
   const { stderr } = await tryPodman(
     'run',
@@ -349,7 +344,7 @@ async function translatedFiles(): Promise<number> {
   const lines = stderr
     .split('\n')
     .filter((line) => /reading cache from .* StrippedTypeScript file:\/\/\/app\/server\//.test(line));
-  expect(lines.length > 20, 'It could not be seen whether a start translates.');
+  expect(lines.length > 20, 'The check for files compiled at start did not run.');
   return lines.filter((line) => !/\bsuccess\b/.test(line)).length;
 }
 
@@ -357,12 +352,11 @@ type Counts = {
   readonly pages: number;
   readonly failedPages: number;
   readonly forms: number;
-  /** Answered 503 with a sentence and Retry-After: Caddy does not repeat a form that is on its way when the process ends. */
+  /** 503 with a sentence and Retry-After: Caddy does not repeat a form that was in transit when the process ended. */
   readonly refusedForms: number;
   readonly failedForms: number;
 };
 
-/** Visitors ask for the page and send forms through Caddy while the container is stopped and started. */
 async function restartBehindCaddy(page: Container, port: number): Promise<Counts> {
   const ports = { http: await freePort(), https: await freePort(), pages: [port] };
   const proxy = await startProxy('caddy', ports);
@@ -407,8 +401,8 @@ console.log(JSON.stringify(counts));`,
     await exited;
     const counted = JSON.parse(said) as Counts;
     const { failedPages, failedForms } = counted;
-    expect(failedPages === 0, `${failedPages} pages failed while ${page.name} was started anew.`);
-    expect(failedForms === 0, `${failedForms} forms got no sentence while ${page.name} was started anew.`);
+    expect(failedPages === 0, `${failedPages} pages failed while ${page.name} restarted.`);
+    expect(failedForms === 0, `${failedForms} forms got no sentence while ${page.name} restarted.`);
     return counted;
   } finally {
     await proxy.close();
@@ -421,7 +415,7 @@ async function promisedRestart(page: Container): Promise<void> {
   await ready(page);
 }
 
-/** The first process of a container hears no signal that it does not listen for: a start that waits must still be stoppable. */
+/** A container's first process ignores signals without a handler; a waiting start must still stop. */
 async function stopDuringStart(): Promise<void> {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -1,5 +1,5 @@
-// Whole flows a second with a thousand leads in the database, and with a million, on both engines. The two databases are
-// measured in turns, each turn a few seconds, so that what else the machine does hits both. Usage: load.ts [leads] [--dry]
+// Flows per second with a thousand and a million leads, in turns, because other load then affects both. Usage: load.ts [leads]
+// [--dry]
 import { execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 
@@ -14,7 +14,7 @@ const MANY = argument(0, 1_000_000);
 const ROUNDS = 9;
 const TURN_MS = 6_000;
 const VISITORS = 16;
-/** The promise: this share of the speed with few leads is left with many. */
+/** Promised share of the speed with few leads. */
 const LEAST_RATIO = 0.9;
 
 const proof = createProof('prove:load');
@@ -31,11 +31,10 @@ async function prepare(engine: Engine, leads: number) {
     env: { ...LIMITS_OUT_OF_REACH, ...KEPT_FOR_EVER, LOG_LEVEL: 'error' },
   });
   await fillHistory({ ...site, engine }, leads);
-  // Otherwise the disk is busy with these leads for the first minute of the turns.
+  // Otherwise the disk writes these leads during the first minute.
   execFileSync('sync');
   const { url } = await site.start();
   return {
-    /** Flows a second over one turn. */
     turn: async (): Promise<number> => {
       const start = performance.now();
       const ledger = await walkWhile({ url, inbox: site.inbox }, VISITORS, () => setTimeout(TURN_MS));
@@ -62,7 +61,7 @@ for (const engine of ENGINES) {
   rows.add(engine, median(speeds.few).toFixed(0), median(speeds.many).toFixed(0), ratio.toFixed(2));
   proof.expect(
     ratio >= LEAST_RATIO,
-    `${engine}: with ${say(MANY)} leads only ${ratio.toFixed(2)} of the speed is left`,
+    `${engine}: with ${say(MANY)} leads, speed is only ${ratio.toFixed(2)} of that with few`,
   );
   await few.close();
   await many.close();

@@ -1,8 +1,5 @@
-// Measures what a visitor waits for, and writes its rows into docs/figures.md.
-//   node proofs/page-speed.ts [runs] [--dry]
-// Lighthouse, mobile and desktop, on the built site and, in turn with it, on a blank page from the same server; then what a
-// visitor waits for (page-waits.ts). Machines are noisy: medians, and ratios within one run, are what counts. Nothing here
-// is asserted in a test.
+// Lighthouse on the built page and on a blank page from the same server, then page-waits.ts. Usage: page-speed.ts [runs]
+// [--dry]
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -65,7 +62,7 @@ type LighthouseReport = {
   >;
 };
 
-/** One run. Lighthouse now and then loses its trace on a busy machine: such a run says nothing and is repeated. */
+/** Repeats a run that lost its trace, as happens on a busy machine. */
 async function lighthouse(url: string, form: 'mobile' | 'desktop', attempts = 3): Promise<Scores> {
   const output = await run('npx', [
     '--yes',
@@ -107,7 +104,7 @@ async function lighthouse(url: string, form: 'mobile' | 'desktop', attempts = 3)
   };
 }
 
-/** A page with one heading and nothing else, served by the same server: the floor of what can be reached. */
+/** One heading from the same server: the fastest possible page. */
 const DIST = path.join(PROJECT_FOLDER, 'dist');
 ensureBuilt(DEFAULT_CAMPAIGN);
 const BLANK_FILE = path.join(newestRelease(DIST)?.folder ?? DIST, 'files', 'blank.html');
@@ -115,7 +112,7 @@ const BLANK_PAGE =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
   '<title>Blank</title></head><body><h1>Blank page</h1></body></html>';
 
-// The server serves the files it finds at its start; the release is left as it was built.
+// The server only serves files that exist at its start.
 writeFileSync(BLANK_FILE, BLANK_PAGE);
 const site = await startSite({
   campaign: DEFAULT_CAMPAIGN,

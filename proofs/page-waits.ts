@@ -1,11 +1,10 @@
-// What a visitor waits for after a tap or a key: the form after a tap, the article after the last digit. Times in
-// milliseconds, taken inside the page, on the phone of SLOW_NETWORK and SLOW_CPU or on this machine as it is.
+// Milliseconds from tap to form and from last digit to article, measured inside the page.
 import { chromium, type BrowserContextOptions, type Page } from '@playwright/test';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { codeIn, type Inbox } from '#testing/inbox.ts';
 
-/** A phone of the lower middle: the processor four times slower, the network a slow 4G. */
+/** A lower mid-range phone: a processor four times slower, slow 4G. */
 const SLOW_CPU = 4;
 const SLOW_NETWORK = {
   offline: false,
@@ -27,13 +26,11 @@ async function slowDown(page: Page): Promise<void> {
 }
 
 /**
- * A browser that is steered has an inspector, for which V8 notes with each error where it was made. React makes some while it is
- * loaded, and V8 would read the whole file anew for them, between tap and form: 60 to 150 ms that no visitor waits. With this, the
- * places are noted when the file is compiled.
+ * With an inspector attached, V8 would parse React's file again for the positions of its errors: 60 to 150 ms that no visitor
+ * waits.
  */
 const AS_WITHOUT_INSPECTOR = '--js-flags=--no-enable-lazy-source-positions';
 
-/** Runs in a new browser, so that nothing is left in a cache by the run before. */
 async function inBrowser<Result>(
   context: BrowserContextOptions,
   work: (page: Page) => Promise<Result>,
@@ -47,7 +44,6 @@ async function inBrowser<Result>(
   }
 }
 
-/** What the page noted about itself. */
 const notes = (page: Page) =>
   page.evaluate(() => Object.fromEntries(Object.entries(document.documentElement.dataset)));
 
@@ -55,7 +51,6 @@ const callToAction = (page: Page) => page.getByRole('button', { name: 'Get Your 
 
 export type Tap = { readonly untilForm: number; readonly worstInteraction: number };
 
-/** One tap on the call to action of a slow phone. */
 export const measureTap = (url: string, when: 'at once' | 'when idle'): Promise<Tap> =>
   inBrowser(PHONE, async (page) => {
     await slowDown(page);
@@ -63,17 +58,17 @@ export const measureTap = (url: string, when: 'at once' | 'when idle'): Promise<
     await page.goto(url, { waitUntil: 'commit' });
     const button = callToAction(page);
     await button.waitFor();
-    // How long the visitor looks at the button is what is measured; on this line the application is there after 8 s.
+    // The visitor's delay before the tap; after 8 s this network has loaded the application.
     await page.waitForTimeout(when === 'at once' ? 300 : 8000);
     await button.tap();
     await page.waitForFunction(() => 'usableAfter' in document.documentElement.dataset);
-    // Event timings are reported a little after the paint they belong to.
+    // Event timings arrive shortly after their paint.
     await page.waitForTimeout(1500);
     const { usableAfter, worst } = await notes(page);
     return { untilForm: Number(usableAfter), worstInteraction: Number(worst ?? 0) };
   });
 
-/** Runs in the page: when it was touched, when the form was there and painted, and how slow the worst event was. */
+/** Runs in the page. */
 function observeTap(): void {
   let touchedAt = 0;
   let worst = 0;
@@ -96,7 +91,6 @@ function observeTap(): void {
       requestAnimationFrame(look);
       return;
     }
-    // After the next frame it is painted, and takes what is typed.
     requestAnimationFrame(() => {
       setTimeout(() => {
         document.documentElement.dataset['usableAfter'] = String(performance.now() - touchedAt);
@@ -109,10 +103,9 @@ function observeTap(): void {
 let visitors = 0;
 
 /**
- * The time from the sixth digit to the article, painted and with no fade under way.
- * @param inbox of the site, for its codes
- * @param on a desktop that has been here before, or a slow phone that has not
- * @param runs on the desktop all in one browser, after one that is not counted
+ * Milliseconds from the sixth digit to the painted article.
+ * @param on a desktop with a warm cache, or a slow phone with a cold one
+ * @param runs on the desktop in one browser, after an uncounted one
  */
 export async function measureSixthDigit(
   { url, inbox }: { readonly url: string; readonly inbox: Pick<Inbox, 'waitForMail'> },
@@ -131,7 +124,7 @@ export async function measureSixthDigit(
     await page.getByRole('button', { name: 'Send Verification Code' }).click();
     await page.getByRole('group', { name: '6-digit code' }).waitFor();
     const code = codeIn(await inbox.waitForMail(email));
-    // A visitor takes longer than that to find the mail; on the slow line all files are there by then.
+    // A visitor needs longer to find the mail; by then the slow network has loaded all files.
     await page.waitForLoadState('networkidle');
     await page.waitForTimeout(1500);
     await page.keyboard.type(code, { delay: 120 });
@@ -158,7 +151,7 @@ export async function measureSixthDigit(
   });
 }
 
-/** Runs in the page: when the last key was pressed, and when the article was there, painted and in full strength. */
+/** Runs in the page. */
 function observeArticle(): void {
   let pressedAt = 0;
   addEventListener(

@@ -1,5 +1,4 @@
-// The server's tests once more, with PostgreSQL reached through a PgBouncer that pools transactions. What is named on the command line
-// is given to "node --test" instead of all of them.
+// The server's tests through a PgBouncer with transaction pooling. Usage: pgbouncer.ts [arguments of "node --test"]
 import { spawnSync } from 'node:child_process';
 
 import { PGBOUNCER_URL_VARIABLE, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';

@@ -1,5 +1,5 @@
-// What happens to codes while the mail server is away, refuses, hangs or drops the line: on both engines, all faults at the same
-// time. Then the mail server is well again; nothing is restarted. Usage: smtp-faults.ts [seconds] [--dry]
+// Codes while the mail server is down, refuses, hangs or drops connections, and after its recovery. Usage: smtp-faults.ts
+// [seconds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -11,7 +11,6 @@ import { argument, createProof } from '#proofs/stand/proof.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 
 const SECONDS = argument(0, 120);
-/** Asked at a steady pace while the fault lasts. */
 const VISITORS = 40;
 const RESEND_SECONDS = 5;
 
@@ -54,7 +53,6 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
   const { url } = await site.start();
   if (fault.while === 'down') await site.inbox.close();
 
-  // Every form is acknowledged, whatever the mail server does.
   const asked: { email: string; cookie: string }[] = [];
   let slowest = 0;
   let accepted = 0;
@@ -65,7 +63,7 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     slowest = Math.max(slowest, performance.now() - start);
     proof.expect(
       answer.status === 202,
-      `${what}: the form was answered ${answer.status} ${answer.headers.get('x-error-code')}`,
+      `${what}: the form got ${answer.status} ${answer.headers.get('x-error-code')}`,
     );
     if (answer.status === 202) accepted += 1;
     asked.push({ email, cookie: answer.cookie });
@@ -76,7 +74,7 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
   const inbox = fault.while === 'down' ? await startInbox(behaviour, site.inbox.port) : site.inbox;
   const wellAgain = performance.now();
   const ledger = newLedger();
-  // A permanent refusal is final for that mail; its visitor asks again, as the spam hint on the code screen suggests.
+  // A permanent refusal ends this mail; its visitor requests another, as the code screen suggests.
   const final = fault.name.includes('550');
   let asksAgain = 0;
   await Promise.all(
@@ -85,7 +83,7 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
       try {
         if (final) {
           asksAgain += 1;
-          // The code screen offers it when its countdown has run out.
+          // The code screen offers a resend after its countdown.
           await setTimeout(RESEND_SECONDS * 1000);
           const again = await post(`${url}${API.leads}`, filledForm({ email }), cookie);
           if (again.status !== 202) throw new Error(`asking again: ${again.status}`);
@@ -101,7 +99,6 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     }),
   );
   const recovered = (performance.now() - wellAgain) / 1000;
-  // And a new visitor notices nothing.
   await walk({ url, inbox, ledger }, new AbortController().signal);
 
   const account = await proof.expectKept(what, { ...site, inbox }, ledger);
@@ -110,7 +107,7 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
   await close();
   proof.expect(
     !final || failed.every(({ reply }) => reply?.includes('Policy rejection')),
-    `${what}: the reason of a refusal was not kept`,
+    `${what}: the reason of a refusal was not stored`,
   );
   for (const [email, why] of ledger.unverified) proof.expect(false, `${what}, ${email}: ${why}`);
   rows.add(
@@ -135,5 +132,5 @@ await proof.end(
     `${rows.range('lost')} lost, ${rows.range('mailed twice')} mailed twice`,
   rows.table('sorted'),
 );
-// An SMTP connection that hangs on purpose would keep this process alive.
+// A connection that hangs on purpose would keep this process alive.
 process.exit();

@@ -1,6 +1,5 @@
-// Do answers to known and to unknown addresses take the same time? Asked in turns, over HTTP. The measure is the probability
-// that an answer about a known address took longer than one about an unknown one: 0.5 is "no difference at all".
-// Usage: timing.ts [pairs] [--dry]
+// Do responses to known and unknown e-mail addresses take the same time? A probability of 0.5 means no difference. Usage:
+// timing.ts [pairs] [--dry]
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
@@ -12,7 +11,7 @@ const PAIRS = argument(0, 1_000);
 const KNOWN = 50;
 const VERIFY = 'POST /api/verify';
 
-/** Mann and Whitney's U, as a share of all pairs. */
+/** Mann-Whitney U, as a share of all pairs. */
 function probabilityLonger(these: readonly number[], those: readonly number[]): number {
   let longer = 0;
   for (const a of these) for (const b of those) longer += a > b ? 1 : a === b ? 0.5 : 0;
@@ -33,7 +32,7 @@ for (const engine of ENGINES) {
     env: {
       ...WITHOUT_LIMITS,
       LEADS_PER_EMAIL_PER_HOUR: '0',
-      // Tries are counted, and never used up.
+      // Attempts are counted, but never used up.
       CODE_ATTEMPTS: '1000',
       RESEND_SECONDS: '0',
       LOG_LEVEL: 'fatal',
@@ -52,7 +51,7 @@ for (const engine of ENGINES) {
     await post(url + call, body);
     return performance.now() - start;
   };
-  // Codes are entered first: asking for new ones changes who waits for one.
+  // Before requests, which change the set of live codes.
   const unknown = Array.from({ length: KNOWN }, () => newAddress());
   const calls = {
     [VERIFY]: (email: string) => time(API.verify, { email, code: '000000' }),
@@ -63,10 +62,9 @@ for (const engine of ENGINES) {
       const times = { known: [] as number[], unknown: [] as number[] };
       for (let pair = 0; pair < PAIRS; pair += 1) {
         const email = emails[pair % KNOWN] ?? '';
-        // Tries leave traces, so both kinds are tried. Asking would make an address known: that takes a new one each time.
+        // Attempts leave traces, so both kinds repeat them. A request makes its address known.
         const stranger = name === VERIFY ? (unknown[pair % KNOWN] ?? '') : newAddress();
         if (name !== VERIFY) await calls[VERIFY](stranger);
-        // The two kinds take turns in coming second.
         if (pair % 2 === 0) times.known.push(await call(email));
         times.unknown.push(await call(stranger));
         if (pair % 2 === 1) times.known.push(await call(email));

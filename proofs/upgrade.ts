@@ -1,6 +1,4 @@
-// What visitors notice while releases change: nginx with the file of deploy/ in front, fifty visitors on the page, and the servers behind
-// it replaced, ten times each. One process on a socket that systemd holds (with new words each time), two processes on one PostgreSQL, two on one SQLite file; and
-// the release before and this one at once on one database.
+// Fifty visitors behind nginx while servers restart or change their release.
 //   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
@@ -55,21 +53,18 @@ const wants = (part: (typeof PARTS)[number]): boolean =>
   positionals.length === 0 || positionals.includes(part);
 const TIMES = Number(values.times);
 const VISITORS = Number(values.visitors);
-/** No visitor answers a mail at once. */
 const LONGEST_PAUSE_MS = 2_000;
-/** What this machine does to visitors without any restart: one that is too busy answers 503 to some. */
+/** Without restarts: a busy machine may also return 503. */
 const CONTROL_MS = 30_000;
-/** Between two restarts. */
 const REST_MS = 1_000;
 
 const execute = promisify(execFile);
 const pause = () => setTimeout(Math.random() * LONGEST_PAUSE_MS);
 const nginxProgram = findProgram('nginx');
 if (nginxProgram === undefined) throw new Error(notTested('nginx'));
-// Of this process alone: the certificate is the tests' own.
+// Only in this process, for the tests' certificate.
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 
-/** How long the slowest answer took, in milliseconds, since it was last set to 0. */
 let longest = 0;
 const begun = new WeakMap<object, number>();
 subscribe('undici:request:create', (message) =>
@@ -84,11 +79,9 @@ type Seen = {
   readonly ledger: Ledger;
   pages: number;
   assets: number;
-  /** Pages and assets that were not answered with 200. */
   readonly missing: string[];
 };
 
-/** One visitor: the page, its assets, a form, a code; and what the page loads late. */
 async function visit(url: string, inbox: Inbox, seen: Seen, signal: AbortSignal): Promise<void> {
   const page = await load(`${url}/`, seen);
   seen.pages += 1;
@@ -135,14 +128,11 @@ const rows = proof.rows(
 
 type Behind = {
   readonly site: PreparedSite;
-  /** Of the processes behind nginx. */
   readonly ports: readonly number[];
-  /** nginx without the lines that make it try again. */
   readonly withDefaults?: boolean;
 };
 type UnderVisitors = (happening: () => Promise<unknown>) => Promise<Seen>;
 
-/** Starts nginx before the processes of a site, and visitors who come through it while something happens. */
 async function behindNginx(
   { site, ports, withDefaults = false }: Behind,
   act: (underVisitors: UnderVisitors) => Promise<void>,
@@ -152,7 +142,7 @@ async function behindNginx(
   const url = `https://localhost:${https}`;
   await act(async (happening) => {
     const seen: Seen = { ledger: newLedger(), pages: 0, assets: 0, missing: [] };
-    // A visitor who opened the page before all of it, and comes back to it afterwards.
+    // A visitor who opened the page before the change and returns afterwards.
     const early = assetsOf(await load(`${url}/`, seen));
     longest = 0;
     await whileVisited(
@@ -165,7 +155,7 @@ async function behindNginx(
       },
     );
     await loadAssets(url, early, seen);
-    proof.expect(early.length > 0, 'the page named no assets');
+    proof.expect(early.length > 0, 'the page contains no assets');
     return seen;
   });
   await nginx.close();
@@ -179,7 +169,7 @@ const failuresOf = ({ ledger, missing }: Seen): string[] => [
   ),
 ];
 
-/** Adds a row. @param isDemanded false for a comparison, which may fail */
+/** @param isDemanded false for a comparison, which may fail */
 async function report(what: string, restarts: string, site: PreparedSite, seen: Seen, isDemanded = true) {
   const { ledger, pages, assets, missing } = seen;
   const account = await (isDemanded ? proof.expectKept(what, site, ledger) : settle(site, ledger));
@@ -204,7 +194,7 @@ async function report(what: string, restarts: string, site: PreparedSite, seen: 
 
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
-/** New words and a restart on a socket that stays open, in a copy of the project; and, for comparison, a stop and a start. */
+/** In a copy of the project; for comparison, a stop and a start. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
   const port = await freePort();
@@ -230,7 +220,7 @@ async function inPlace(): Promise<void> {
       }
     });
     const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
-    proof.expect(releases === TIMES + 1, `in place: ${releases} releases were built, not ${TIMES + 1}`);
+    proof.expect(releases === TIMES + 1, `in place: ${releases} releases were built instead of ${TIMES + 1}`);
     await report('one process on a socket of systemd, new words each time', `${TIMES}`, site, restarted);
     await page.stop();
     let server = await startSiteProcess(env, site.folder, project);
@@ -245,7 +235,6 @@ async function inPlace(): Promise<void> {
   remove();
 }
 
-/** Two processes on one database, each restarted in its turn. */
 async function twoProcesses(engine: Engine): Promise<void> {
   const site = await proof.prepareSite(engine, { env: SETTINGS });
   const servers = [await site.start(), await site.start()];
@@ -273,16 +262,15 @@ async function twoProcesses(engine: Engine): Promise<void> {
   await site.close();
 }
 
-/** As in one checkout, where the files of both releases are found by both. */
+/** In one checkout, both releases find each other's files. */
 const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
 
-/** A release of the past as a project in its own folder, with the packages of today. */
+/** A previous release in its own folder, with today's packages. */
 function oldProject(ref: string): string {
   const project = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
   const archive = execFileSync('git', ['archive', ref], { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
   execFileSync('tar', ['-x', '-C', project], { input: archive });
   symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(project, 'node_modules'));
-  // A package that came or changed since is here as it is now.
   cpSync(path.join(PROJECT_FOLDER, 'package.json'), path.join(project, 'package.json'));
   return project;
 }
@@ -290,7 +278,7 @@ function oldProject(ref: string): string {
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' }).trim();
 
-/** A release before the newest migration and this one, on one database at once; then all of the old one again. */
+/** The release before the newest migration and this one on one database; then only the old one. */
 async function oldAndNew(
   project: string,
   today: string,
@@ -313,7 +301,7 @@ async function oldAndNew(
       await build(today);
       await left.stop('SIGTERM');
       newLeft = await startIn(today, left.port);
-      // Both at once, on tables that the old one does not know.
+      // Both run on tables that the old one does not know.
       await setTimeout(10_000);
       await build(project);
       await newLeft.stop('SIGTERM');
@@ -331,18 +319,18 @@ async function oldAndNew(
     await report(`${name} and this release at once, ${engine}`, '1', site, seen);
   });
   rows.add(`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '');
-  // From the release on that knows how, going back is a promise.
+  // Going back is promised from the release that supports it.
   const knowsHow = readFileSync(path.join(project, 'server/db/migrations/migrate.ts'), 'utf8').includes(
     'mayBeNewer',
   );
-  proof.expect(!knowsHow || back === 'serves', `${name} could not be gone back to: ${back}`);
+  proof.expect(!knowsHow || back === 'serves', `${name} does not start on the newer database: ${back}`);
   await Promise.all([right.stop(), newLeft?.stop()]);
   await site.close();
 }
 
 if (wants('place')) await inPlace();
 for (const engine of ENGINES) if (wants(engine)) await twoProcesses(engine);
-// Before there is a second migration, there is no earlier release to come from.
+// A single migration means that no previous release exists.
 if (wants('old') && (values.from !== undefined || Object.keys(MIGRATIONS).length > 1)) {
   const newest = git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations');
   const ref = git('rev-parse', '--short', values.from ?? `${newest}^`);

@@ -1,6 +1,5 @@
-// Kills the server with SIGKILL at random moments, again and again, under a load of whole flows, on both engines, while a
-// receiver takes their events that now and then fails, or takes an event and hangs up. It keeps events by their idempotency key
-// (webhook-id). Every committed event has to arrive: at least once, in order. Usage: webhooks.ts [kills] [engine] [--dry]
+// Kills the server while a receiver sometimes fails: every event must arrive at least once and in order. Usage: webhooks.ts
+// [kills] [engine] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
@@ -15,11 +14,11 @@ import { argument, createProof } from '#proofs/stand/proof.ts';
 import { walkUnderKills } from '#proofs/stand/walk-under-kills.ts';
 
 const KILLS = argument(0, 200);
-/** The share of events that the receiver refuses, and the share that it takes without an answer. */
+/** Shares of events to refuse, and to accept without a response. */
 const REFUSED = 0.05;
 const UNANSWERED = 0.05;
 const RECEIVER_DELAY_MS = 20;
-/** Longer than a lease and the tries after a few refusals in a row. */
+/** Longer than a lease and the retries after a few refusals. */
 const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 250;
 
@@ -37,7 +36,6 @@ const rows = proof.rows(
   'lost',
 );
 
-/** A receiver as it should be: it checks the signature, and does nothing twice. */
 async function startKeeper() {
   const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
   const kept = new Map<string, Received>();
@@ -61,7 +59,6 @@ async function startKeeper() {
   return { receiver, kept, counts: () => ({ taken, forged }) };
 }
 
-/** Reads the article, however often the server is killed meanwhile. */
 async function readArticle(url: string, cookie: string): Promise<void> {
   for (;;) {
     try {
@@ -69,7 +66,7 @@ async function readArticle(url: string, cookie: string): Promise<void> {
       await response.text();
       if (response.status === 200) return;
     } catch {
-      // Refused or cut off: it is started again.
+      // The server was killed and restarts.
     }
     await setTimeout(LOOK_EVERY_MS);
   }
@@ -101,10 +98,10 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
     `lead.verified ${id}`,
     ...(readAt === null ? [] : [`lead.read ${id}`]),
   ]);
-  // A kill in the middle of a try counts as one, and after some of them the next is half an hour away: late is not lost.
+  // A kill counts as an attempt, and after several the next is half an hour away: late is not lost.
   const late = committed.filter(({ id, state }) => state === 'queued' && !kept.has(id));
   for (const { type, attempts, reply } of late)
-    process.stdout.write(`${engine}: ${type} waits after ${attempts} tries (${reply ?? 'no answer'})\n`);
+    process.stdout.write(`${engine}: ${type} waits after ${attempts} attempts (${reply ?? 'no response'})\n`);
   const lateOnes = new Set(late.map((event) => `${event.type} ${event.lead_id}`));
   const lost =
     committed.filter((event) => !kept.has(event.id) && !late.includes(event)).length +
@@ -117,8 +114,8 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
   const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
   for (const [what, count] of Object.entries({ lost, outOfOrder, forged, invented }))
     proof.expect(count === 0, `${engine}: ${what}: ${count}`);
-  proof.expect(unread === 0, `${engine}: ${unread} leads read the article, and the database does not know`);
-  proof.expect(leads.length >= ledger.verified.size, `${engine}: fewer leads than were answered 200`);
+  proof.expect(unread === 0, `${engine}: ${unread} leads read the article, but the database has no record`);
+  proof.expect(leads.length >= ledger.verified.size, `${engine}: fewer leads than responses with 200`);
   rows.add(engine, KILLS, leads.length, committed.length, taken - kept.size, outOfOrder, late.length, lost);
   await receiver.close();
   await site.close();

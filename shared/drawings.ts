@@ -11,6 +11,6 @@ export const ENVELOPE_PARTS = [
   ['flap', 'M8.5 192.3 86 134q14-10 28 0l77.5 58.3q-1 .7-2.5 .7H11q-1.5 0-2.5-.7z'],
 ] as const;
 
-/** The logo for large print, on a grid of 16 by 16. Keep in step with studio/scenes/mark.svg. */
+/** The logo for large print, on a grid of 16 by 16. */
 export const MARK_SHAPES =
   'M1 5.2 6.3 9.9q.8.7 1.55-.05L15 2.7v10.1q0 1.2-1.2 1.2H2.2Q1 14 1 12.8zM2.3 3h8.6L7 6.9q-.3.25-.6 0z';

@@ -1,5 +1,4 @@
-// Makes the files of media/ and icons/ out of an operator's own picture: each in the sizes and formats that the page takes. What is
-// of another shape is cropped around what catches the eye.
+// Makes an operator's picture into media/ and icons/. Other shapes are cropped around the most striking part.
 import {
   existsSync,
   mkdirSync,
@@ -20,7 +19,7 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
 
-/** Pictures that come in two formats, by the beginning of their names. */
+/** File name prefixes and sizes. */
 const PICTURES: Readonly<Record<string, readonly Size[]>> = {
   hero: [
     [640, 512],
@@ -36,7 +35,6 @@ const PICTURES: Readonly<Record<string, readonly Size[]>> = {
     [800, 600],
   ],
 };
-/** Open pages of the guide: inside-1, inside-2 and so on. */
 const OPEN_PAGES: readonly Size[] = [
   [480, 330],
   [960, 660],
@@ -46,13 +44,13 @@ const LARGEST_ICON: Size = [512, 512];
 const LINK_PREVIEW: Size = [1200, 630];
 const USAGE = `Usage: npm run picture -- PLACE FILE
 PLACE is one of
-  hero      the picture beside the headline
-  poster    what stands in the film's place until it is played
-  guide     the picture beside the contents and the form
-  inside-1  the first of the open pages; then inside-2 and so on
-  og        what others see where a link to the page is shared
-  icons     the signs of browser tabs and home screens, from a square picture
-  NAME      a person of the testimonials: the "image" of landing.yaml, such as avatar-jane-doe
+  hero      next to the headline
+  poster    shown until the film is played
+  guide     next to the contents and the form
+  inside-1  the first of the open pages; inside-2 for the second, and so on
+  og        the preview of shared links
+  icons     browser tabs and home screens, from a square picture
+  NAME      a person in a testimonial: the "image" of landing.yaml, such as avatar-jane-doe
 `;
 
 endWithSentence();
@@ -64,7 +62,6 @@ if (place === undefined || file === undefined || !/^[\w-]+$/.test(place)) {
 const campaign = readCampaignFolder();
 refuseUnknown(place);
 
-/** Refuses a place that the page does not have, before a picture is made that nothing shows. */
 function refuseUnknown(where: string): void {
   const people = namesOfPeople();
   if (/^(?:inside-[1-9]\d*|avatar-.+)$/.test(where) || people.includes(where)) return;
@@ -78,7 +75,7 @@ function refuseUnknown(where: string): void {
   );
 }
 
-/** What landing.yaml calls the pictures of people; none while it cannot be read. */
+/** Each "image" in landing.yaml; none if the file cannot be read. */
 function namesOfPeople(): string[] {
   const text = path.join(campaign, 'landing.yaml');
   if (!existsSync(text)) return [];
@@ -91,7 +88,7 @@ function namesOfPeople(): string[] {
   return found;
 }
 
-/** Refuses a picture that would have to be enlarged, and look coarse. A drawing has no size. */
+/** Refuses a picture that would have to be enlarged. An SVG has no size. */
 async function refuseSmall(source: string, [width, height]: Size): Promise<void> {
   const { format, autoOrient } = await sharp(source).metadata();
   if (format === 'svg' || (autoOrient.width >= width && autoOrient.height >= height)) return;
@@ -118,7 +115,7 @@ async function makeIcons(source: string): Promise<void> {
   await refuseSmall(source, LARGEST_ICON);
   const square = (edge: number) =>
     sharp(source, { density: 600 }).resize(edge, edge, { fit: 'contain', background: '#0000' });
-  // Home screens show no see-through icons; a mask takes a fifth of each edge away.
+  // Home screens do not support transparency; a mask cuts a fifth off each edge.
   const onPaper = async (edge: number, share: number) => {
     const margin = Math.round((edge * (1 - share)) / 2);
     const inner = await square(edge - 2 * margin)
@@ -139,7 +136,7 @@ async function makeIcons(source: string): Promise<void> {
   else report('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
 }
 
-/** A picture in an .ico: a directory of one entry before it. */
+/** An .ico file with one PNG. */
 function iconOf(png: Buffer): Buffer {
   const head = Buffer.alloc(22);
   head.writeUInt16LE(1, 2);
@@ -165,7 +162,7 @@ const fit = (source: string, [width, height]: Size): Sharp =>
 
 const write = async (name: string, picture: Sharp): Promise<void> => report(name, await picture.toBuffer());
 
-/** The picture before stays until the new one is whole; a link to one stays. */
+/** Replaces the old picture only when the new one is complete; keeps a link. */
 function report(name: string, content: Buffer): void {
   const target = path.join(campaign, name);
   try {
@@ -199,7 +196,7 @@ try {
   await make(place, file);
   process.stdout.write(`Written to ${campaign}\n`);
 } catch (error) {
-  // As sharp says what is wrong with a picture; anything else has a class or a code.
+  // Sharp's errors about a picture; all others have a class or a code.
   if (!(error instanceof Error) || error.constructor !== Error || 'code' in error) throw error;
   end(`${file} cannot be used: ${error.message}`);
 }

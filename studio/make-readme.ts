@@ -1,6 +1,4 @@
-// Makes the pictures that README and the documents show, and prints the same report as text: one visitor's way through the built
-// site, with real mail, as an animation; the inbox of `npm run dev`; the operator's report; the desk in a browser. Each in light and in
-// dark. And the badges. Usage: node studio/make-readme.ts [badges] [walk] [inbox] [report] [desk]: those alone.
+// Makes the pictures of README and docs, each light and dark. Usage: make-readme.ts [badges] [walk] [inbox] [report] [desk]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +30,6 @@ const FOLDER = path.join(PROJECT_FOLDER, 'docs', 'pictures');
 const THEMES = ['light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 
-/** README must not take long to load where lines are slow. */
 const MOST_BYTES = 600_000;
 const MOST_SECONDS = 8;
 const READY_WITHIN_MS = 60_000;
@@ -45,7 +42,7 @@ const ELENA = {
 const JONAS = { name: 'Jonas Weber', company: 'Weber & Partner', email: 'jonas.weber@example.com' };
 type Person = typeof ELENA;
 
-/** Drawn here: README asks no other host for anything. */
+/** README loads nothing from other hosts. */
 function makeBadges(): void {
   const { license, engines } = JSON.parse(
     readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
@@ -55,7 +52,7 @@ function makeBadges(): void {
   writeBadge('tests', 'npm ci && npm test');
 }
 
-/** In 11 px Verdana or what is near it, a letter is some 6.6 px wide; textLength makes that so in any font. */
+/** Average letter width of 11 px Verdana; textLength enforces it in any font. */
 const LETTER_PX = 6.6;
 
 function writeBadge(name: string, value: string): void {
@@ -76,7 +73,6 @@ function writeBadge(name: string, value: string): void {
 
 type Frame = { readonly picture: Buffer; readonly milliseconds: number };
 
-/** Opens a page whose visitor has chosen a theme. */
 async function openPage(browser: Browser, theme: Theme, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ ...options, colorScheme: theme });
   await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
@@ -96,7 +92,7 @@ async function sendForm(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Verify Your Email' }).waitFor();
 }
 
-/** Fills in the form. @param onStep after each answer */
+/** @param onStep called after each field */
 async function fillForm(page: Page, person: Person, onStep: () => Promise<void> = async () => {}) {
   await page.getByLabel('Full Name *').fill(person.name);
   await onStep();
@@ -155,10 +151,10 @@ async function photographWalk(page: Page, site: Awaited<ReturnType<typeof startS
   return frames;
 }
 
-/** Writes the frames as one animation, and the first of them alone, for readers who asked for less motion. */
+/** One animation, plus its first frame for readers who prefer reduced motion. */
 async function writeAnimation(name: string, frames: readonly Frame[]): Promise<void> {
   const seconds = frames.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000;
-  if (seconds > MOST_SECONDS) throw new Error(`${name} takes ${seconds} s, and may take ${MOST_SECONDS}.`);
+  if (seconds > MOST_SECONDS) throw new Error(`${name} takes ${seconds} s; the limit is ${MOST_SECONDS} s.`);
   const animation = sharp(
     frames.map(({ picture }) => picture),
     { join: { animated: true } },
@@ -177,10 +173,10 @@ async function writeAnimation(name: string, frames: readonly Frame[]): Promise<v
 async function write(name: string, picture: Sharp): Promise<void> {
   const { size } = await picture.toFile(path.join(FOLDER, name));
   process.stdout.write(`${name}: ${size} bytes\n`);
-  if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes, and may have ${MOST_BYTES}.`);
+  if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes; the limit is ${MOST_BYTES}.`);
 }
 
-/** The inbox and the report stand side by side. */
+/** The inbox and the report are shown next to each other. */
 const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
 
 async function makeInbox(browser: Browser): Promise<void> {
@@ -221,7 +217,7 @@ async function makeInbox(browser: Browser): Promise<void> {
   }
 }
 
-/** A visitor asks for a code, and enters it if told so. The development server shows codes in its inbox. */
+/** @param enters whether to enter the code from the inbox */
 async function askInDevelopment(browser: Browser, url: string, person: Person, enters: boolean) {
   const page = await openPage(browser, 'light', OPERATORS);
   await openForm(page, url);
@@ -241,11 +237,11 @@ async function askInDevelopment(browser: Browser, url: string, person: Person, e
   await page.context().close();
 }
 
-/** How many people ask for a code, day by day from a Saturday on. The report is about the second week. */
+/** Requests per day, from a Saturday on. The report covers the second week. */
 const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
 const DAY_SECONDS = 86_400;
-/** The people of a day ask within these hours. */
+/** Within this time of day. */
 const OPEN_SECONDS = 14 * 3600;
 const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
@@ -274,7 +270,6 @@ const COMPANIES = [
 const pick = (from: readonly string[], random: () => number): string =>
   from[Math.floor(random() * from.length)] ?? '';
 
-/** This mail server does not know some addresses. */
 const refusing: InboxBehaviour = {
   onRecipient: (address) =>
     address.startsWith('refused')
@@ -304,10 +299,9 @@ async function makeReport(browser: Browser): Promise<void> {
   });
 }
 
-/** Wide enough for the columns of the table. */
 const AT_THE_DESK = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 };
 
-/** Leads and one person's story, as the desk shows them in a browser. */
+/** The leads and one person's timeline. */
 async function makeDesk(browser: Browser): Promise<void> {
   ensureBuilt(DEFAULT_CAMPAIGN);
   const release = findRelease(PROJECT_FOLDER, DEFAULT_CAMPAIGN);
@@ -334,7 +328,6 @@ async function makeDesk(browser: Browser): Promise<void> {
         await page.addInitScript((items) => {
           for (const [name, value] of items) sessionStorage.setItem(name, value);
         }, session);
-        // Its dates are those of the two weeks.
         await page.clock.setFixedTime(server.now());
         const shoot = async (name: string) => {
           await page.waitForLoadState('networkidle');
@@ -356,7 +349,7 @@ async function makeDesk(browser: Browser): Promise<void> {
   });
 }
 
-/** Every visitor of two weeks, through the API, by a clock that is moved: the same ones each time. */
+/** Reproducible: a seeded random source and a test clock. */
 async function walkTwoWeeks(server: ServerUnderTest): Promise<void> {
   const random = createRandom(11);
   let people = 0;
@@ -371,7 +364,6 @@ async function walkTwoWeeks(server: ServerUnderTest): Promise<void> {
   }
 }
 
-/** One person asks for a code and perhaps enters it; others only look. */
 async function visit(server: ServerUnderTest, person: number, random: () => number): Promise<void> {
   const source = SOURCES[Math.floor(random() ** 1.6 * SOURCES.length)];
   const url = `/?utm_source=${source}`;
@@ -384,19 +376,19 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   await step('opened');
   if (random() < 0.7) await step('opened');
 
-  const fate = random();
-  const email = `${fate > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
+  const chance = random();
+  const email = `${chance > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
   const form = filledForm({ email, name: pick(NAMES, random), company: pick(COMPANIES, random) });
   const asked = await visitor.post('/api/leads', form, { headers });
   if (asked.statusCode !== 202) throw new Error(asked.body);
-  if (fate > 0.95) return;
+  if (chance > 0.95) return;
 
   const code = codeIn(await server.inbox.waitForMail(email));
   await server.advance(18 + Math.floor(random() ** 2 * 90));
-  if (fate > 0.77) return;
+  if (chance > 0.77) return;
   const wrong = code === '000000' ? '000001' : '000000';
-  await visitor.post('/api/verify', { email, code: fate > 0.71 ? wrong : code });
-  if (fate > 0.71) return;
+  await visitor.post('/api/verify', { email, code: chance > 0.71 ? wrong : code });
+  if (chance > 0.71) return;
   const depth = random();
   if (depth < 0.93) await step('quarter');
   if (depth < 0.78) await step('half');

@@ -1,5 +1,5 @@
-// Walks the whole flow on the built site and photographs every stage, at the widths of a phone, a tablet and a desktop, light and dark.
-// Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]: another engine than Chromium takes them.
+// Photographs every stage at three widths, light and dark. Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]
+// (default: Chromium)
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -54,7 +54,8 @@ async function photographChromium(): Promise<void> {
 async function photographEngine(wanted: string): Promise<void> {
   const name = ENGINE_NAMES.find((one) => one === wanted);
   const engine = name && (await findEngine(name)?.());
-  if (engine === undefined) throw new Error(`There is no engine "${wanted}" here.`);
+  if (engine === undefined)
+    throw new Error(`Engine "${wanted}" is not installed. Use Chromium, or install it.`);
   try {
     for (const [width, height] of Object.entries(WIDTHS)) {
       for (const theme of ['light', 'dark']) {
@@ -114,7 +115,7 @@ async function walk(page: Page, name: string): Promise<void> {
   await shoot('404', false);
 }
 
-/** Pictures below the fold load when they come near. */
+/** Loads lazy pictures. */
 async function scrollThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let y = 0; y < document.body.scrollHeight; y += 500) {
@@ -122,14 +123,13 @@ async function scrollThrough(page: Page): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
     window.scrollTo(0, 0);
-    // One that is hidden is never fetched, and would never be decoded.
+    // A hidden picture never loads, so decode() would never resolve.
     const images = Array.from(document.images).filter((image) => image.checkVisibility());
     for (const image of images) image.loading = 'eager';
     await Promise.all(images.map((image) => image.decode().catch(() => {})));
   });
 }
 
-/** The same walk through the adapter that every engine has. */
 async function walkEngine(page: EnginePage, name: string, theme: string): Promise<void> {
   const shoot = async (stage: string, fullPage = false) => {
     await waitFor(

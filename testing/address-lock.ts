@@ -1,11 +1,9 @@
-// Races for one e-mail address, in an order that a test chooses.
 import { sql } from 'kysely';
 
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 
-/** How many statements wait for an advisory lock in this database. */
 export async function countLockWaiters(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from pg_locks where locktype = 'advisory' and not granted
@@ -14,10 +12,7 @@ export async function countLockWaiters(db: Db): Promise<number> {
   return rows[0]!.count;
 }
 
-/**
- * Locks an address, begins each step once the one before waits for the lock, and lets them through in that order.
- * @returns what each step came to
- */
+/** Starts each step when the previous one waits for the lock, and releases them in that order. */
 export async function inTurnBehindLock<First, Second>(
   { db, engine }: OpenDatabase,
   email: string,
@@ -25,7 +20,7 @@ export async function inTurnBehindLock<First, Second>(
 ): Promise<[First, Second]> {
   const begun = await db.transaction().execute(async (tx) => {
     await lockAddress(tx, engine, email);
-    // The lock was only sent. The answer to a later statement shows that it is held; without it, a step may take it first.
+    // The lock statement was only sent. The next response proves that the lock is held.
     await sql`select 1`.execute(tx);
     const first = steps[0]();
     await until(async () => (await countLockWaiters(db)) === 1);

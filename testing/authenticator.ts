@@ -1,19 +1,17 @@
-// An authenticator in software, as far as WebAuthn sees one: a key on P-256 that answers navigator.credentials' options, as JSON.
+// A WebAuthn authenticator in software, with a P-256 key.
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 
 type Options = Readonly<Record<string, unknown>> & { readonly challenge: string };
 type Lies = {
-  /** The page that asks it, if not the right one. */
+  /** Origin of the requesting page, if it is the wrong one. */
   readonly origin?: string;
-  /** Whether the person was verified, by a finger or a PIN. */
+  /** User verification, such as a fingerprint or PIN. */
   readonly verifies?: boolean;
 };
 
 export type Authenticator = {
   readonly id: string;
-  /** Answers options of a registration. */
   readonly create: (options: Options, lies?: Lies) => object;
-  /** Answers options of a sign-in. */
   readonly get: (options: Options, lies?: Lies) => object;
 };
 
@@ -51,7 +49,6 @@ const PRESENT = 0x01;
 const VERIFIED = 0x04;
 const HAS_KEY = 0x40;
 
-/** @param url origin of the page that it belongs to */
 export function createAuthenticator(url: string): Authenticator {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const credentialId = randomBytes(16);

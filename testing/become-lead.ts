@@ -1,4 +1,3 @@
-// A visitor who goes the whole way: form, mail, code.
 import assert from 'node:assert/strict';
 
 import { API } from '#shared/api.ts';
@@ -9,9 +8,9 @@ import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#
 export type NewLead = { readonly visitor: Visitor; readonly leadId: string; readonly code: ReceivedMail };
 
 /**
- * Sends the form for an address and enters the code.
- * @param mail the number of the code's mail, counted from 1, among those to this address
- * @param options form: fields that differ from those of a filled form; headers: of both calls; beforeCode: what happens between the mail and its code
+ * @param mail number of the code's mail to this address, from 1
+ * @param options form: fields that differ from a filled form; headers: of both calls; beforeCode: called before the code is
+ * entered
  */
 export async function becomeLead(
   server: ServerUnderTest,

@@ -1,4 +1,3 @@
-// Builds the sites that tests start, unless those that are there fit.
 import { DEFAULT_CAMPAIGN, ensureAllBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import {
   bareCampaign,
@@ -29,6 +28,6 @@ await ensureAllBuilt([
     campaign: campaignUnder(path),
     publicUrl: `https://example.com${path}`,
   })),
-  // The last: `npm test` builds it meanwhile.
+  // Last, because `npm test` builds it in parallel.
   { campaign: DEFAULT_CAMPAIGN },
 ]);

@@ -1,14 +1,12 @@
-// A copy of the tests' campaign, to be changed.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
-/** What {@link called} calls the copy. */
+/** Replaces the copy's path in {@link called}. */
 export const FOLDER_NAME = 'campaign';
 
-/** Runs a test on a copy. */
 export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   try {
@@ -19,7 +17,6 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
   }
 }
 
-/** The same, for a test that takes its time. */
 export async function withLastingCampaignCopy(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   try {
@@ -30,6 +27,6 @@ export async function withLastingCampaignCopy(test: (folder: string) => Promise<
   }
 }
 
-/** Sentences in which the copy has a short name. */
+/** Sentences with a short name for the copy. */
 export const called = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

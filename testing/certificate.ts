@@ -1,5 +1,4 @@
-// A certificate for "localhost" that signs itself, from 2020 to 2120, and its key: for mail servers of tests. No program trusts
-// it unless it is configured to. Made with openssl (req -new, then ca -selfsign).
+// Self-signed certificates, made with openssl (req -new, then ca -selfsign). For "localhost", from 2020 to 2120.
 
 export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPIvfcYaufamPmlp8
@@ -20,7 +19,7 @@ gGCG7FiZ+wXgONSlzKZ17UrjPXhq
 -----END CERTIFICATE-----
 `;
 
-/** The same for "sns.amazonaws.com", with a key of RSA: what Amazon SNS signs with. Made for these tests. */
+/** For "sns.amazonaws.com", with an RSA key, like Amazon SNS. */
 export const TEST_SNS_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCRIfWfWkQvQIj2
 wwdBYWqL60e0wiQbGzK+hPEwBv4bJzE6W/NwxNWu/BB+jWOx3Gcl2tnGAbUPGpGL
@@ -70,7 +69,7 @@ GWa9ivmzcDOrAfzVvFWCZdoT
 -----END CERTIFICATE-----
 `;
 
-/** The key of two certificates for "guide.example.com": one from 2020 to 2120, and one that ended with 2020. Both sign themselves. */
+/** Key of two certificates for "guide.example.com": one valid until 2120, one expired in 2020. */
 export const TEST_SITE_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3e4KZi6FG4WqNLP+
 Pu7G0/nnN+Gd1tdc9YHIU2w6H+ahRANCAAQocki+YxjSCRHVWNVPOlcSa9HTZvxj

@@ -1,9 +1,8 @@
-// Finds the Chromium that tests and tools drive, and how to start it.
 import { existsSync } from 'node:fs';
 
 import { chromium } from '@playwright/test';
 
-/** Without windows: the browser tests take 0.7 of the time with it. */
+/** Headless; the browser tests take 0.7 of the time with it. */
 const SHELL = '/usr/bin/chromium-headless-shell';
 const PATHS = [
   '/usr/bin/chromium',
@@ -14,24 +13,19 @@ const PATHS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/**
- * The path of a Chromium: CHROME_PATH, Playwright's own, or one of the system's; undefined when there is none.
- * @param shell whether the shell will do; its pointer rests on every page and wakes it, which spoils what is measured
- */
+/** @param shell whether the headless shell is allowed; its pointer rests on every page and disturbs measurements */
 export function findChromium({ shell = true } = {}): string | undefined {
   return [process.env['CHROME_PATH'], chromium.executablePath(), ...(shell ? [SHELL] : []), ...PATHS].find(
     (path) => path !== undefined && path !== '' && existsSync(path),
   );
 }
 
-/** Whether the one that was found draws windows that no test looks at. */
 export const drawsWindows = (path: string): boolean => PATHS.includes(path);
 
-/** Keeps Chromium from talking to anybody but the page under test. */
 const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
-  // Letters as wide as in other browsers: those of the shell would else be rounded to whole pixels, and lines break elsewhere.
+  // Otherwise the shell rounds letter widths to whole pixels, and lines break elsewhere.
   '--font-render-hinting=none',
   '--disable-quic',
   '--no-first-run',
@@ -40,7 +34,6 @@ const CHROMIUM_ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** What Playwright's launch takes. */
 export function chromiumLaunchOptions({ shell = true } = {}): { executablePath?: string; args: string[] } {
   const executablePath = findChromium({ shell });
   return { ...(executablePath !== undefined && { executablePath }), args: CHROMIUM_ARGUMENTS };

@@ -1,18 +1,16 @@
-// Which statements of the product were sent to SQLite and never to PostgreSQL. Most tests run on SQLite alone; this shows what they leave out.
+// Finds SQL of the product that tests sent only to SQLite, since most tests do not run on PostgreSQL.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Set by testing/run-logic.ts: the folder that each process leaves its statements in. */
 export const STATEMENTS_FOLDER_VARIABLE = 'TEST_STATEMENTS_FOLDER';
 
-/** What the tests of one process sent to each engine. */
 export type RecordedStatements = {
   readonly files: string;
   readonly sqlite: readonly string[];
   readonly postgres: readonly string[];
 };
 
-/** A statement as it reads on either engine: placeholders, lists and the engines' own words made the same. */
+/** Makes a statement comparable: same placeholders, lists and keywords on both engines. */
 export const comparable = (sql: string): string =>
   sql
     .replaceAll(/\s+/g, ' ')
@@ -29,17 +27,15 @@ export const comparable = (sql: string): string =>
       `split_part("email", '@', 2)`,
     );
 
-/** What looks into a file of SQLite before it is opened as the database (server/db/whole/restore.ts), and its own tables. */
+/** SQLite's own tables, and checks of a file before it is opened (server/db/whole/restore.ts). */
 const SQLITE_ITSELF =
   /\bsqlite_(?:master|schema)\b|\bpragma_|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
 
-/** What the test files in the folder recorded. */
 export const readRecorded = (folder: string): readonly RecordedStatements[] =>
   readdirSync(folder).map(
     (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as RecordedStatements,
   );
 
-/** The statements that SQLite alone got, each with the test files of the process that sent it. */
 export function sentToSqliteAlone(recorded: readonly RecordedStatements[]): ReadonlyMap<string, string> {
   const onPostgres = new Set(recorded.flatMap(({ postgres }) => postgres));
   return new Map(

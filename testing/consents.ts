@@ -1,4 +1,3 @@
-// Visitors who agree, and what a check of the chain of their consents finds.
 import type { ChainError } from '#server/consent/chain.ts';
 import type { ChainReport } from '#server/consent/check.ts';
 import type { Service } from '#server/run/service.ts';
@@ -6,14 +5,13 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Sends the form and enters the code, in 21 seconds. @param mail which mail to this address has the code, from 1 */
+/** Takes 21 seconds on the test clock. @param mail number of the code's mail to this address, from 1 */
 export async function agree(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
   const headers = { 'x-consent-version': server.campaign.consent.version, 'user-agent': 'Browser/7' };
   await becomeLead(server, email, mail, { headers, beforeCode: () => server.advance(20) });
   await server.advance(1);
 }
 
-/** The result of `consent verify`, each error as {@link errorText}. */
 export async function verifyReport({ service }: { readonly service: Service }, ...args: readonly string[]) {
   const { exitCode, out, notes } = await desk(service, ['consent', 'verify', '--json', ...args]);
   const { errors, accepted, ...rest } = JSON.parse(out) as ChainReport;

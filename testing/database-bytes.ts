@@ -1,4 +1,3 @@
-// Reads the bytes of a database's files, as a person who holds the disk can.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,11 +6,7 @@ import { sql } from 'kysely';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
-/**
- * Counts how often words stand in the files of a database.
- * @param more other files to look into
- * @returns the count of each word; the test's user must be allowed to read the files of PostgreSQL
- */
+/** On PostgreSQL the user must be allowed to read its files. */
 export async function countInFiles(
   db: Db,
   config: Config['database'],
@@ -33,7 +28,7 @@ const sqliteFiles = (file: string): readonly string[] =>
     .filter((entry) => entry.isFile() && entry.name.startsWith(path.basename(file)))
     .map((entry) => path.join(path.dirname(file), entry.name));
 
-/** All that PostgreSQL keeps of one database, as it is on the disk after a checkpoint; not its write-ahead log. */
+/** One database's files after a checkpoint, without the write-ahead log. */
 async function postgresFiles(db: Db): Promise<readonly string[]> {
   await sql`checkpoint`.execute(db);
   const { rows } = await sql<{ data: string; oid: number }>`

@@ -1,4 +1,3 @@
-// A fresh, migrated database for each test, on either engine.
 import { randomBytes } from 'node:crypto';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -8,23 +7,21 @@ import { onPostgres } from '#testing/postgres-server.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** Set to `sqlite` by testing/run-logic.ts for test files that PostgreSQL need not run. */
+/** testing/run-logic.ts sets it to `sqlite` for test files that need not run on PostgreSQL. */
 export const ENGINES_VARIABLE = 'TEST_ENGINES';
 
-/** The engines that the tests of this process run on. */
 export const ENGINES: readonly Engine[] =
   process.env[ENGINES_VARIABLE] === 'sqlite' ? ['sqlite'] : ['sqlite', 'postgres'];
 
-/** Set by the test commands' set-up (testing/test-setup.ts). */
+/** Set by testing/test-setup.ts. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
-/** Set by it too: a database there that is migrated and has no rows. To copy it takes a third of the time. */
+/** A migrated, empty database; copying it takes a third of the time of migrating. */
 const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';
-/** Set as well when the server is to reach that PostgreSQL through a PgBouncer: its address (proofs/pgbouncer.ts). */
+/** Set if the server connects through a PgBouncer (proofs/pgbouncer.ts). */
 export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
 
-/** Why a test is skipped that is about PostgreSQL itself; false when it is reached directly. */
 export const behindPgBouncer = (): string | false =>
-  process.env[PGBOUNCER_URL_VARIABLE] ? 'about PostgreSQL itself, and a PgBouncer is in between' : false;
+  process.env[PGBOUNCER_URL_VARIABLE] ? 'tests PostgreSQL itself, but a PgBouncer is in use' : false;
 
 const serverUrl = (): string => {
   const url = process.env[POSTGRES_URL_VARIABLE];
@@ -35,7 +32,6 @@ const serverUrl = (): string => {
   return url;
 };
 
-/** @param template whose copy it becomes */
 async function createDatabase(server: string, template: string): Promise<URL> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onPostgres(server, (client) => client.query(`create database ${name} template ${template}`));
@@ -44,26 +40,19 @@ async function createDatabase(server: string, template: string): Promise<URL> {
   return url;
 }
 
-/** As a server of the tests reaches it: through a PgBouncer, if there is one. */
 function reached(url: URL): string {
   const pooler = process.env[PGBOUNCER_URL_VARIABLE];
   if (pooler) url.host = new URL(pooler).host;
   return url.href;
 }
 
-/**
- * Makes an empty PostgreSQL database.
- * @param server on which; that of the tests if not given
- * @returns its address
- */
 export async function createPostgresDatabase(server?: string): Promise<string> {
   const url = await createDatabase(server ?? serverUrl(), 'template1');
   return server === undefined ? reached(url) : url.href;
 }
 
-/** Makes the database that migrated ones are copied from, for all test files. */
 export async function makeTemplate(): Promise<void> {
-  // Never through a PgBouncer: it would stay connected, and a database with connections cannot be copied.
+  // Never through a PgBouncer: it keeps connections, and PostgreSQL cannot copy a database with connections.
   const { href, pathname } = await createDatabase(serverUrl(), 'template1');
   const database = openDatabase({ engine: 'postgres', url: href }, () => {});
   await migrate(database);
@@ -74,14 +63,11 @@ export async function makeTemplate(): Promise<void> {
 const createMigratedDatabase = async (): Promise<string> =>
   reached(await createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1'));
 
-/** The address of a database without rows for DATABASE_URL: in memory, or on the PostgreSQL of the tests, where it is migrated. */
+/** In memory, or a migrated database on the tests' PostgreSQL. */
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
-/**
- * Opens a fresh, migrated database that only this test uses.
- * @param file where SQLite keeps it; in memory if not given
- */
+/** @param file for SQLite; default: in memory */
 export async function freshDatabase(
   engine: Engine,
   { file = ':memory:', ...options }: DatabaseOptions & { readonly file?: string } = {},
@@ -93,7 +79,6 @@ export async function freshDatabase(
   return database;
 }
 
-/** Runs a test on such a database, and closes it even when the test fails. */
 export async function withDatabase(
   engine: Engine,
   test: (database: OpenDatabase) => Promise<void>,

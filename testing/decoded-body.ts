@@ -1,8 +1,7 @@
-// What an answer says, whichever encoding it was sent in.
 import type { OutgoingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-/** The bytes behind the content-encoding of an answer (RFC 9110, 8.4). */
+/** Decodes a response's content-encoding (RFC 9110, 8.4). */
 export function decodedBody({
   rawPayload,
   headers,

@@ -1,14 +1,12 @@
-// What mail filters and mail programs ask of a mail, looked at as it came over the wire. One sentence for each fault.
 import { authenticate } from 'mailauth';
 
 import { PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
 
-/** Gmail cuts off what is longer. */
+/** Gmail clips longer mail. */
 const MOST_BYTES = 100_000;
 /** RFC 5322, section 2.1.1. */
 const MOST_OCTETS_IN_LINE = 998;
 
-/** Everything that is wrong with a mail; [] when nothing is. */
 export async function deliverabilityFaults(
   sent: SentMail,
   resolver: EveryMail['resolver'],
@@ -23,13 +21,13 @@ export async function deliverabilityFaults(
 
 const when = (isSo: boolean, fault: string): string[] => (isSo ? [fault] : []);
 
-/** Without what is attached. */
+/** Without attachments. */
 export const bytesOf = ({ mail }: SentMail): number =>
   Buffer.byteLength(mail.raw) -
   mail.parsed.attachments.reduce((sum, each) => sum + inBase64(each.content), 0);
 
 const inBase64 = (content: string | ArrayBuffer | Uint8Array): number =>
-  // Lines of 76, each with its end.
+  // Base64 in lines of 76 characters plus CRLF.
   Math.ceil((Buffer.from(content as ArrayBuffer).byteLength / 57) * 78);
 
 function formFaults(sent: SentMail): string[] {
@@ -55,24 +53,24 @@ function headerFaults({ mail, to, isForList, personal }: SentMail): string[] {
   const listed = ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'];
   return [
     ...once.filter((name) => all(name).length !== 1).map((name) => `has ${all(name).length} headers ${name}`),
-    ...when(Number.isNaN(Date.parse(one('date'))), 'has a Date that is none'),
+    ...when(Number.isNaN(Date.parse(one('date'))), 'has an invalid Date'),
     ...when(mail.parsed.to?.[0]?.address !== to, 'is not addressed To its recipient'),
     ...when(mail.parsed.from?.address?.endsWith(`@${SENDER_DOMAIN}`) !== true, 'is not From our domain'),
     ...when(
       !/^<[^<>\s@]+@example\.com>$/.test(one('message-id')),
       'has a Message-ID that is not under our domain',
     ),
-    ...when(one('auto-submitted') !== 'auto-generated', 'does not say that it is Auto-Submitted'),
+    ...when(one('auto-submitted') !== 'auto-generated', 'has no Auto-Submitted header'),
     ...when(
       !/^[\w-]+:[\w-]+:[\w-]+:[a-z\d]{5,15}$/.test(feedback),
-      'has no Feedback-ID of the form that Gmail reads',
+      'has no Feedback-ID in the format of Gmail',
     ),
     ...personal
       .filter((word) => feedback.toLowerCase().includes(word.toLowerCase()))
       .map((word) => `has "${word}" in its Feedback-ID`),
     ...listed
       .filter((name) => (all(name).length === 1) !== isForList)
-      .map((name) => (isForList ? `has no ${name}` : `has a ${name}, and belongs to no list`)),
+      .map((name) => (isForList ? `has no ${name}` : `has a ${name} but is not for a list`)),
   ];
 }
 
@@ -84,27 +82,27 @@ function contentFaults({ mail }: SentMail): string[] {
   const links = hrefs.filter((href) => /^https?:/.test(href));
   const addresses = hrefs.filter((href) => href.startsWith('mailto:')).map((href) => href.slice(7));
   return [
-    ...when(!/multipart\/alternative/i.test(mail.raw), 'has no plain text beside its HTML'),
+    ...when(!/multipart\/alternative/i.test(mail.raw), 'has HTML but no plain text'),
     ...when(text.trim() === '' || html.trim() === '', 'has an empty part'),
-    ...when(inText !== inHtml, `says one thing in plain text and another in HTML:\n${inText}\n${inHtml}`),
+    ...when(inText !== inHtml, `says different things in plain text and HTML:\n${inText}\n${inHtml}`),
     ...when(
       linksIn(text).toSorted().join('\n') !== links.toSorted().join('\n'),
-      'leads elsewhere from plain text than from HTML',
+      'has different links in plain text and HTML',
     ),
     ...addresses
       .filter((address) => !text.includes(decodeURIComponent(address)))
-      .map((address) => `writes to ${address} from HTML alone`),
+      .map((address) => `has ${address} only in HTML`),
     ...links
       .filter((link) => !link.startsWith(`${PAGE}/`))
-      .map((link) => `leads to ${link}, which is not ours`),
+      .map((link) => `links to ${link}, which is not ours`),
     ...hrefs.filter((href) => !/^(https?|mailto):/.test(href)).map((href) => `has a link "${href}"`),
     ...when(
       /<(img|picture|svg|video|audio|iframe|object|embed|script|link|form|base|style)\b|\b(src|srcset|background|poster|on\w+)\s*=|url\(|@import/i.test(
         html,
       ),
-      'has a picture, or something that is fetched or run',
+      'has a picture, script or other external content',
     ),
-    ...when(!/<html lang="\w/.test(html), 'does not say its language'),
+    ...when(!/<html lang="\w/.test(html), 'does not declare its language'),
   ];
 }
 
@@ -136,9 +134,9 @@ async function signatureFaults(
   return [
     ...when(
       result?.status.result !== 'pass',
-      `has a signature that says ${result?.status.result ?? 'nothing'}`,
+      `has a signature with the result ${result?.status.result ?? 'none'}`,
     ),
-    ...when(result?.signingDomain !== SENDER_DOMAIN, 'is not signed by the domain it is from'),
+    ...when(result?.signingDomain !== SENDER_DOMAIN, 'is not signed by its From domain'),
     ...needed.filter((name) => !signed.includes(name)).map((name) => `leaves ${name} unsigned`),
   ];
 }
@@ -161,5 +159,5 @@ const decoded = (html: string): string =>
     },
   );
 
-/** What is said, without how it is set: bars, rules and punctuation are left out. */
+/** Words without layout: bars, rules and punctuation. */
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{N}@]+/gu) ?? []).join(' ');

@@ -1,5 +1,4 @@
-// The calls of the desk's pages about people and figures, asked as its application does once a request was checked: by the schema of the
-// call, on the service of a server under test.
+// Calls the desk's handlers directly, through their schemas.
 import { createAnswers, type Handlers } from '#desk/http/answers/all-answers.ts';
 import type { Deed } from '#desk/calls/door.ts';
 import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
@@ -10,19 +9,16 @@ import type { Service } from '#server/run/service.ts';
 type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
 
 export type AskedDesk = {
-  /** Asks a call by its name. @throws what the handler throws, and when the request is not as the schema has it */
   readonly ask: <Name extends keyof Handlers>(
     name: Name,
     asked?: object,
   ) => Promise<Awaited<ReturnType<Handlers[Name]>>>;
-  /** Asks for a file. @returns null when it is not there */
   readonly file: (
     path: string,
     query: Readonly<Record<string, string>>,
   ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
-  /** Does what the desk does before anyone asks. */
   readonly warmUp: () => Promise<void>;
-  /** What stands in the record, the oldest first. */
+  /** The audit log, oldest entry first. */
   readonly noted: () => Promise<readonly Noted[]>;
 };
 
@@ -38,7 +34,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     note,
     noteDone: note,
     signal: new AbortController().signal,
-    // No server is there: no test asks about real domains.
+    // Nothing listens here: no test asks about real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],
   };
   return {
@@ -50,7 +46,6 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     ask: async (name, asked = {}) => {
       const { call } = calls[Object.keys(handlers).indexOf(name)]!;
       const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;
-      // As it travels.
       return JSON.parse(JSON.stringify(await handle(context, call.asked.parse(asked)))) as never;
     },
     file: async (path, query) => {

@@ -1,4 +1,3 @@
-// The desk in a browser in one process: its application on the service of a server under test.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
 import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
@@ -15,11 +14,10 @@ export const DESK_SETTINGS = {
 };
 
 function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['door'] {
-  if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');
+  if (desk === null) throw new Error('This server has no DESK_URL. Add DESK_SETTINGS.');
   return { kind: 'people', ...desk };
 }
 
-/** Builds it. The caller closes it before the server. */
 async function openTestDesk(
   { service }: Pick<ServerUnderTest, 'service'>,
   options: Partial<DeskAppOptions> = {},
@@ -29,7 +27,7 @@ async function openTestDesk(
     files: null,
     dnsServers: ['127.0.0.1:9'],
     isStopping: () => false,
-    // Tests share two cores with everything; how late their loop is says nothing.
+    // Tests share two cores, so event loop delay must not count.
     loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0 },
     ...options,
   });
@@ -37,7 +35,6 @@ async function openTestDesk(
   return app;
 }
 
-/** Runs a test against the desk of a server. */
 export async function withDesk(
   server: Pick<ServerUnderTest, 'service'>,
   test: (app: FastifyInstance) => Promise<void>,
@@ -51,7 +48,7 @@ export async function withDesk(
   }
 }
 
-/** Runs a test against the desk of a fresh server. @param env settings beside {@link DESK_SETTINGS} */
+/** @param env settings in addition to {@link DESK_SETTINGS} */
 export const atDesk = (
   engine: Engine,
   test: (app: FastifyInstance, server: ServerUnderTest) => Promise<void>,
@@ -66,16 +63,14 @@ type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
   readonly cookies?: Readonly<Record<string, string>>;
 };
 
-/** A browser at the desk, as far as its server sees one. */
 export type DeskBrowser = {
   readonly cookies: Map<string, string>;
-  /** What it keeps in place of cookies, and sends as headers: at plain http. */
+  /** Stored instead of cookies and sent as headers, at plain http. */
   readonly kept: Map<string, string>;
   readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
   readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
 };
 
-/** @param address the network address that it comes from */
 export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
   const cookies = new Map<string, string>();
   const kept = new Map<string, string>();
@@ -106,7 +101,7 @@ export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): 
   };
 }
 
-/** Signs a browser in with the code that is mailed. @param count which mail to this address has it */
+/** @param count number of the code's mail to this address, from 1 */
 export async function signInAtDesk(
   { inbox }: Pick<ServerUnderTest, 'inbox'>,
   browser: DeskBrowser,

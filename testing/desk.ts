@@ -1,4 +1,3 @@
-// A command of the desk, run in this process: on the service of a server under test, or on the one that it opens itself.
 import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
@@ -16,7 +15,6 @@ export type DeskAnswer = {
   readonly notes: string;
 };
 
-/** @param replacements confirm: the answer is no if not given */
 export const desk = (
   service: Service,
   args: readonly string[],
@@ -24,10 +22,7 @@ export const desk = (
 ): Promise<DeskAnswer> =>
   run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
-/**
- * As in a shell: with these settings, in a folder that has its .env and data/ and is the current one. One at a time: this process
- * has them meanwhile.
- */
+/** One at a time, because it changes this process's environment and folder. */
 export async function deskIn(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -71,7 +66,7 @@ async function run(
       paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: () => Date.now(),
-      // No server is there: no test asks about real domains.
+      // Nothing listens here: no test asks about real domains.
       dnsServers: ['127.0.0.1:9'],
       ...partsOf(note),
     },

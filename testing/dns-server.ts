@@ -1,24 +1,21 @@
-// A real DNS server on this machine, over UDP, with the names a test gives it.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 import { decode, encode, type Answer } from 'dns-packet';
 
-/** What is known of one name. One with nothing in it exists, and has no records. */
+/** An empty object: the name exists, without records. */
 export type NameRecords = {
   readonly TXT?: readonly string[];
   readonly MX?: readonly (readonly [priority: number, exchange: string])[];
   readonly A?: readonly string[];
   readonly AAAA?: readonly string[];
   readonly PTR?: readonly string[];
-  /** The server cannot say, or says nothing at all. */
   readonly fault?: 'SERVFAIL' | 'silence';
 };
 
 export type DnsServer = {
-  /** For a resolver's list of servers. */
   readonly address: string;
-  /** Every question that came, such as `TXT example.com`. */
+  /** Such as `TXT example.com`. */
   readonly questions: readonly string[];
   readonly close: () => Promise<void>;
 };
@@ -27,10 +24,10 @@ export type DnsServer = {
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
 const AUTHORITATIVE = 0x0400;
-/** A text is cut into pieces of this many characters (RFC 1035, section 3.3.14). */
+/** Characters per piece of a TXT record (RFC 1035, section 3.3.14). */
 const TEXT_PIECE = 255;
 
-/** @param zone what is known, by name in lower case */
+/** @param zone records by lower-case name */
 export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>): Promise<DnsServer> {
   const questions: string[] = [];
   const socket = createSocket('udp4');
@@ -87,7 +84,6 @@ const piecesOf = (text: string): string[] =>
     text.slice(piece * TEXT_PIECE, (piece + 1) * TEXT_PIECE),
   );
 
-/** Runs a test against a server with these names, and takes it down even when the test fails. */
 export async function withDnsServer(
   zone: Readonly<Record<string, NameRecords>>,
   test: (server: DnsServer) => Promise<void>,

@@ -1,10 +1,6 @@
-// The environment of a process: what every process of a test has in it, and another one for a while.
 import path from 'node:path';
 
-/**
- * From here on every process that inherits the environment keeps what Node compiles of it: else each file of tests would translate and
- * compile the same modules again, for half a second.
- */
+/** Child processes then share Node's compile cache; otherwise each test file compiles the same modules for half a second. */
 export function keepCompiled(): void {
   process.env['NODE_COMPILE_CACHE'] ??= path.resolve(
     import.meta.dirname,
@@ -15,12 +11,10 @@ export function keepCompiled(): void {
   );
 }
 
-/** For a process that a test starts with another environment: what this one has compiled is not compiled again. */
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 /**
- * For functions that read the environment: gives this process other variables, and no others, until it is disposed of. Everything
- * that runs meanwhile sees them as well.
+ * Replaces this process's environment until disposed. Everything running meanwhile sees it.
  * @example
  * using _ = environment({ PORT: 'http' });
  */

@@ -1,5 +1,4 @@
-// One of every kind of mail that this page sends, as it arrives: by the real mailer, signed, at a real mail server that knows
-// neither 8BITMIME nor SMTPUTF8.
+// Every kind of mail, sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
 import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,33 +12,29 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const OPERATOR = 'you@example.com';
 const ADA = 'ada.lovelace@gmail.com';
-/** Longer than the breaker trusts its last look. */
+/** Longer than the breaker caches its last look. */
 const LOOK_SECONDS = 3;
 const MORE_THAN_ONE_BY_ONE = 13;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export type SentMail = {
-  /** What it is called in a table. */
   readonly name: string;
-  /** Whether its reader agreed to receive it, and may change their mind. */
+  /** Whether its recipient agreed to it and can unsubscribe. */
   readonly isForList: boolean;
   readonly to: string;
-  /** Words that no header may hold by which others can count. */
+  /** Words that must not appear in headers that others read. */
   readonly personal: readonly string[];
   readonly mail: ReceivedMail;
 };
 
-/** The domain that all of it comes from, and the page it speaks of. */
 export const SENDER_DOMAIN = 'example.com';
 export const PAGE = 'https://guide.example.com';
 
 export type EveryMail = {
   readonly mails: readonly SentMail[];
-  /** Answers DNS questions of a program that checks the signature. */
   readonly resolver: (name: string, type: string) => Promise<string[][]>;
 };
 
-/** Sends them. @param campaign whose words */
 export async function sendEveryMail(campaign: string): Promise<EveryMail> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'every-mail-'));
   try {
@@ -155,7 +150,7 @@ async function see(
   await service.funnel.write();
 }
 
-/** Does what a process does each minute. @param count how many mails the operator has then */
+/** @param count number of the operator's mails afterwards */
 async function news({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
   await createNewLeadNews({ database, config, clock: service.clock })();
   wakeWorker();

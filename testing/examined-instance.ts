@@ -1,4 +1,3 @@
-// An instance that is all right, and the doctor who examines it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -21,7 +20,6 @@ import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
-/** The time at which the doctor looks. Milliseconds since 1970. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
 
 const HEALTHY: Readonly<Record<string, NameRecords>> = {
@@ -37,7 +35,6 @@ type Instance = {
   readonly dnsServers: readonly string[];
 };
 
-/** An instance that is all right: with a database that a server has used, a mail server, and DNS. */
 export async function withInstance(
   { engine, zone = HEALTHY }: { engine: Engine; zone?: Readonly<Record<string, NameRecords>> },
   test: (instance: Instance) => Promise<void>,
@@ -70,7 +67,6 @@ type Examination = {
   readonly notes: string;
 };
 
-/** Runs the doctor. */
 export async function doctor(
   patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
   args: readonly string[] = [],
@@ -95,7 +91,6 @@ export async function doctor(
   return { exitCode, out: out.join(''), notes: notes.join('\n') };
 }
 
-/** The instance with these settings, as the doctor takes it. */
 export const patientOf = (
   { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
   env: Readonly<Record<string, string>>,
@@ -114,7 +109,6 @@ export const patientOf = (
 
 type Circumstances = { readonly env?: Readonly<Record<string, string>>; readonly now?: number };
 
-/** What the doctor finds in an instance of which some settings are others. */
 export async function findingsIn(
   instance: Instance,
   { env = {}, now = NOW }: Circumstances = {},
@@ -125,7 +119,7 @@ export async function findingsIn(
 
 type Alone = (settings: Settings, now: number) => Promise<readonly Finding[]>;
 
-/** Examinations that are quick without the others, for which mail servers and DNS are asked. */
+/** Examinations that need neither a mail server nor DNS. */
 const ALONE: Readonly<Record<string, Alone>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
   database: async ({ config }) =>
@@ -137,7 +131,6 @@ const ALONE: Readonly<Record<string, Alone>> = {
   backup: ({ config }, now) => examineBackup(config.database, now),
 };
 
-/** What the doctor finds about one thing. */
 export async function findingsAbout(
   check: string,
   instance: Instance,

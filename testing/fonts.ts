@@ -1,5 +1,4 @@
-// The text faces that browsers see in tests, in the place of the machine's: lines break at the same words everywhere. Fontconfig
-// hands them out, so this holds on Linux; on macOS and Windows browsers use the system's own.
+// Fonts for browsers in tests: lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,24 +8,22 @@ import subsetFont from 'subset-font';
 const FOLDER = path.resolve(import.meta.dirname, '..', 'node_modules', '.cache', 'fonts');
 
 const FACES = {
-  /** The one face of a Debian machine on which no other was installed. It is wider than those that the page asks for. */
+  /** The only font of a minimal Debian; wider than the fonts that the page requests. */
   wide: [
     '@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff2',
     '@fontsource/dejavu-sans/files/dejavu-sans-latin-700-normal.woff2',
   ],
-  /** The narrowest that the page asks for by name and that may be passed on. */
+  /** The narrowest redistributable font that the page requests. */
   narrow: ['@fontsource-variable/roboto/files/roboto-latin-wght-normal.woff2'],
 } as const;
 
 export type Face = keyof typeof FACES;
 
-/** Chromium takes no compressed font from Fontconfig. All that DejaVu has below the symbols, and the symbols. */
+/** Chromium ignores compressed fonts from Fontconfig. These are all of DejaVu's characters up to the symbols. */
 const LETTERS = String.fromCodePoint(...Array.from({ length: 0x27c0 - 0x20 }, (_, index) => 0x20 + index));
 
-/** The file that the environment variable FONTCONFIG_FILE has to name for a browser that sees this face and no other. */
 export const fontconfigFile = (face: Face): string => path.join(FOLDER, face, 'fonts.conf');
 
-/** Makes those files, and the fonts unless they are there. */
 export async function makeFonts(): Promise<void> {
   for (const face of Object.keys(FACES) as Face[]) {
     const conf = fontconfigFile(face);
@@ -39,7 +36,7 @@ export async function makeFonts(): Promise<void> {
       writeFileSync(`${font}.new`, await subsetFont(compressed, LETTERS, { targetFormat: 'sfnt' }));
       renameSync(`${font}.new`, font);
     }
-    // Slight hinting, as Debian and most others have it: without it the widths of letters are rounded.
+    // Slight hinting, Debian's default: without it, letter widths are rounded.
     writeFileSync(
       conf,
       `<?xml version="1.0"?>

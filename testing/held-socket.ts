@@ -1,4 +1,4 @@
-// What a systemd socket unit does: it listens, never accepts, and passes the socket to one server process after another.
+// Like a systemd socket unit: listens and passes the socket to one server process after another.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -10,24 +10,18 @@ import { KEPT_COMPILED } from '#testing/environment.ts';
 import { SERVING_FLAGS } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-/** A busy machine takes its time to start one process after the other. */
 const PATIENCE_MS = 60_000;
-/** Between two requests of one visitor: without it they would take the processor from the process that starts. */
+/** Between a visitor's requests, which would otherwise starve the starting process. */
 const PAUSE_MS = 25;
 
 export type HeldPage = {
   readonly url: string;
-  /** The IDs of the processes that have served, the newest one last. */
   readonly processes: () => readonly number[];
-  /** Ends the process with SIGTERM; resolves when the next one serves. */
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/**
- * Holds a socket and starts the server on it.
- * @param options port of the socket; 0: any. project: whose server it is, if not this one's, with its own campaign
- */
+/** @param options port: 0 for any; project: another copy of the project with its campaign */
 export async function startOnHeldSocket(
   env: Readonly<Record<string, string>>,
   folder: string,
@@ -36,7 +30,7 @@ export async function startOnHeldSocket(
   const isOwn = project === PROJECT_FOLDER;
   if (isOwn) ensureBuilt(TEST_CAMPAIGN);
   const start = path.join(project, 'server', 'start.js');
-  // It only waits for a child, so it accepts nothing itself.
+  // Only waits for its child, and never accepts.
   const holder = `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {
@@ -78,7 +72,6 @@ export async function startOnHeldSocket(
     signalNewest('SIGTERM');
     await closed;
   };
-  // A test that ran out of time stops nothing.
   process.once('exit', abandon);
   try {
     await untilServing(1);
@@ -98,7 +91,7 @@ export async function startOnHeldSocket(
   };
 }
 
-/** Visitors who send the same request again and again. @param requests each resolves with null or what went wrong */
+/** @param requests each resolves with null or its error */
 export function streamOf(requests: readonly (() => Promise<string | null>)[]): {
   readonly stop: () => Promise<{ readonly failed: readonly string[] }>;
 } {

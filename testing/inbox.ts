@@ -1,4 +1,3 @@
-// A real SMTP server that keeps what it receives.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
@@ -7,9 +6,8 @@ import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 
 export type ReceivedMail = {
   readonly to: string;
-  /** The sender in the envelope. */
+  /** Envelope sender. */
   readonly from: string;
-  /** As it came over the wire. */
   readonly raw: string;
   readonly parsed: Email;
 };
@@ -19,22 +17,18 @@ export type Inbox = {
   readonly url: string;
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
-  /** The RCPT TO commands as they came over the wire: the library hands on international domains decoded. */
+  /** Raw RCPT TO commands; the library decodes international domains. */
   readonly recipientCommands: readonly string[];
-  /** Mail for one recipient, oldest first. */
   readonly mailsTo: (address: string) => ReceivedMail[];
-  /** Waits until a recipient has this many mails, and returns the newest. */
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
 };
 
-/** What the server does with a recipient or a message, instead of accepting it. */
 export type InboxBehaviour = {
-  /** May take its time, too. */
   readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
-  /** May take its time: the sender waits for the answer. "cut off" keeps the message and drops the connection. */
+  /** "cut off" stores the message and drops the connection. */
   readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
-  /** As old ones are: without 8BITMIME and SMTPUTF8. */
+  /** Without 8BITMIME and SMTPUTF8. */
   readonly sevenBit?: boolean;
 };
 
@@ -42,7 +36,6 @@ type OpenConnection = { readonly session: { readonly id: string }; readonly _soc
 
 const PATIENCE_MS = 10_000;
 
-/** Starts it on a free port of 127.0.0.1, or on the one given. */
 export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Promise<Inbox> {
   const mails: ReceivedMail[] = [];
   const recipientCommands: string[] = [];
@@ -68,7 +61,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   };
 
   const cutOff = (sessionId: string) => {
-    // Not in the type declarations: the library's set of open connections.
+    // The library's set of open connections, which its types omit.
     const { connections } = server as unknown as { connections: Set<OpenConnection> };
     for (const connection of connections) {
       if (connection.session.id === sessionId) connection._socket.destroy();
@@ -90,7 +83,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     disabledCommands: ['STARTTLS'],
     ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
-    // The sender keeps its connections for seconds; a server that is closed waits for none of them.
+    // Seconds. The sender keeps connections open; closing must not wait for them.
     closeTimeout: 1,
     onRcptTo: (address, _session, callback) => {
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);
@@ -146,13 +139,12 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   };
 }
 
-/** Something that a behaviour of the mail server waits for: resolves, as if nothing were wrong, once it was opened. */
 export function createGate(): { readonly opened: Promise<null>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<null>();
   return { opened: promise, open: () => resolve(null) };
 }
 
-/** Parses a mail. The parser leaves the line ends of a part in base64 as they came (RFC 2045 wants CRLF). */
+/** Keeps the line endings of base64 parts (RFC 2045 demands CRLF). */
 async function parse(raw: string): Promise<Email> {
   const { text, html, ...mail } = await PostalMime.parse(raw);
   const lines = (part: string) => part.replaceAll('\r\n', '\n');
@@ -163,9 +155,8 @@ async function parse(raw: string): Promise<Email> {
   };
 }
 
-/** The digits in a code e-mail, as a reader finds them: alone on a line of the text. */
 export function codeIn(mail: ReceivedMail): string {
   const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
-  if (code === undefined) throw new Error(`There is no code in this mail:\n${mail.parsed.text}`);
+  if (code === undefined) throw new Error(`This mail contains no code:\n${mail.parsed.text}`);
   return code;
 }

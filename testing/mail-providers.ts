@@ -1,5 +1,4 @@
-// Calls as mail providers make them about bounces and complaints, signed with keys made here. The events are those of the
-// providers' documentation.
+// Webhook calls with the events of the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -32,7 +31,6 @@ const ENV = {
 export const PROVIDERS = ['ses', 'postmark', 'mailgun', 'sendgrid'] as const;
 type ProviderName = (typeof PROVIDERS)[number];
 
-/** An event that a provider reports. */
 export type ProviderEvent = {
   readonly kind: 'bounce' | 'complaint' | 'soft bounce';
   readonly email?: string;
@@ -40,10 +38,9 @@ export type ProviderEvent = {
 };
 export type Call = { readonly payload: string; readonly headers: Record<string, string> };
 
-/** A stand-in for Amazon SNS on this machine: what it answers, and what it was asked for. */
 type Amazon = {
   readonly asked: string[];
-  /** By path; what is not there is answered 403. */
+  /** By path; all others return 403. */
   readonly answers: Map<string, string | number>;
 };
 
@@ -81,7 +78,6 @@ export async function withAmazon(
 
 export const iso = (at: number): string => new Date(at).toISOString();
 
-/** A message of SNS, signed as SNS does. */
 export function snsMessage(
   fields: Readonly<Record<string, string>>,
   version: '1' | '2' = '2',
@@ -218,10 +214,10 @@ export function asMailgun({ kind, email = EMAIL, at }: ProviderEvent, now: numbe
   };
 }
 
-/** @param odd fields of every event that are not as usual */
+/** @param odd fields that replace those of every event */
 export function asSendGrid(events: readonly ProviderEvent[], now: number, odd: object = {}): Call {
   const timestamp = String(Math.floor(now / 1_000));
-  // Its other events come along, and need not have the shape of those that we read.
+  // Other event types arrive too, in shapes that we do not read.
   const other = { email: null, timestamp, event: 'unsubscribe', type: null };
   const payload = `${JSON.stringify([
     other,
@@ -264,7 +260,6 @@ export const CALLS: Readonly<Record<ProviderName, (event: ProviderEvent, now: nu
 export const post = ({ app }: ServerUnderTest, name: ProviderName, { payload, headers }: Call) =>
   app.inject({ method: 'POST', url: `/api/mail-events/${name}`, payload, headers });
 
-/** Posts it, and expects success. */
 export const report = async (
   server: ServerUnderTest,
   name: ProviderName,
@@ -274,7 +269,6 @@ export const report = async (
   assert.deepEqual([response.statusCode, response.body], [200, ''], `${name}: ${response.body}`);
 };
 
-/** Posts it, and expects to be refused with a sentence. */
 export const expectRefusal = async (
   server: ServerUnderTest,
   name: ProviderName,

@@ -1,6 +1,5 @@
-// Which tests run on PostgreSQL as well as on SQLite. Few lines of the product depend on the engine, so few tests have to run twice: those
-// of db/ itself, one way through each route and command, races, and what keeps its values differently (big numbers, order, search).
-// testing/compare-engines.ts finds a statement that these leave out.
+// Tests that also run on PostgreSQL: db/, one journey per route and command, races, and differing types (big numbers, order,
+// search). testing/compare-engines.ts finds statements that these miss.
 
 const DATABASE = [
   'server/db/across/personal-data',

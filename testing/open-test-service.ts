@@ -1,4 +1,3 @@
-// A service (server/run/service.ts) of an instance that a test or a proof made up, with the words of the tests.
 import assert from 'node:assert/strict';
 
 import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
@@ -7,11 +6,7 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/run/service.ts';
 
-/**
- * An instance.
- * @param folder where relative names in settings start
- * @param env its settings
- */
+/** @param folder base of relative paths in settings */
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig(env);
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -27,10 +22,9 @@ function campaignIn(folder: string): Campaign {
 }
 
 let known: Campaign | undefined;
-/** Read once: it does not change, and a test file opens dozens of services. */
+/** Read once: a test file opens dozens of services. */
 const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
-/** Opens its service, which logs and says nothing unless it is given where to. The caller closes it. */
 export async function openTestService(
   folder: string,
   env: Readonly<Record<string, string>>,

@@ -5,14 +5,13 @@ import test from 'node:test';
 
 import * as campaigns from '#testing/other-campaigns.ts';
 
-/** When each file of a folder was last touched. */
 const touched = (folder: string): (readonly [string, bigint])[] =>
   globSync('**/*', { cwd: folder }).map(
     (file) => [file, statSync(path.join(folder, file), { bigint: true }).ctimeNs] as const,
   );
 
 for (const [name, make] of Object.entries(campaigns))
-  test(`${name}: whoever asks for it again writes nothing, so that a server can read it meanwhile`, () => {
+  test(`${name}: a second call returns the same folder and writes nothing`, () => {
     const folder = make();
     const before = touched(folder);
     assert.ok(before.some(([file]) => file === 'landing.yaml'));

@@ -1,6 +1,5 @@
-// Campaigns that differ from the tests' own and are made from it, in folders that stay, so that their sites are built once.
-// Tests that run at the same time share them: a folder is made beside its place, moved there whole, and never written again. Its name
-// tells its content, so a changed source makes another one.
+// Lasting folders, so that each site is built once. Parallel tests share them: a folder is prepared, moved into place and never
+// changed.
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
@@ -27,7 +26,6 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
 const REARRANGED = path.join(PROJECT_FOLDER, 'testing', 'rearranged');
 
-/** Of all files: their names and what stands in them. */
 function digest(folder: string): string {
   const hash = createHash('sha256');
   for (const file of globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -41,19 +39,18 @@ function digest(folder: string): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** A campaign that stays. @param write what stands in it @returns its folder */
 function keptCampaign(name: string, write: (folder: string) => void): string {
   mkdirSync(FOLDER, { recursive: true });
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
     write(making);
-    // A folder that was made for a while is its maker's alone.
+    // Temporary folders are private by default.
     chmodSync(making, 0o755);
     const folder = path.join(FOLDER, `${name}-${digest(making)}`);
     try {
       renameSync(making, folder);
     } catch (error) {
-      // It is there already: a folder that is not empty is not replaced.
+      // Another process was first: rename does not replace a full folder.
       if (!existsSync(folder)) throw error;
     }
     return folder;
@@ -62,14 +59,12 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   }
 }
 
-/** The tests' campaign with more files, or with others in their place. @param from a folder of testing/ @param to where they belong */
 const overlaid = (name: string, from: string, to: string): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, { recursive: true });
     cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true });
   });
 
-/** The tests' campaign with another landing page. @param media folders of pictures, in place of the tests' own */
 const withLanding = (name: string, landing: string, media: readonly string[] = []): string =>
   keptCampaign(name, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, {
@@ -84,11 +79,11 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-/** Without testimonials, problems and film, with questions and logos, in another order: testing/rearranged. @returns its folder */
+/** testing/rearranged: another order, without testimonials, problems and film, with questions and logos. */
 export const rearrangedCampaign = (): string =>
   withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
-/** With every section that there is, the film among them alone, from the last to the first. @returns its folder */
+/** Every section in reverse order. */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
@@ -99,7 +94,6 @@ export function reversedCampaign(): string {
   ]);
 }
 
-/** With the hero and the closing card alone. @returns its folder */
 export function bareCampaign(): string {
   const landing = parse(landingOf(TEST_CAMPAIGN)) as {
     readonly hero: Readonly<Record<string, unknown>>;
@@ -113,19 +107,18 @@ export function bareCampaign(): string {
   return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
 
-/** The tests' own, whose site is built for a path of PUBLIC_URL. @param sitePath such as /guide @returns its folder */
+/** @param sitePath such as /guide */
 export const campaignUnder = (sitePath = '/guide'): string =>
   keptCampaign(`under${sitePath.replaceAll('/', '-')}`, (folder) =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 
-/** With questions of its own, one of each kind: testing/own-fields. @returns its folder */
+/** testing/own-fields: one question of each kind. */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
-/** With a second variant of its page, other in its words, its sections and what is agreed to: testing/variants. @returns its folder */
+/** testing/variants: other words, sections and consents. */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
-/** With a visit counter. @param words of `analytics` in site.yaml */
 const countedBy = (tool: string, words: readonly string[]): string =>
   keptCampaign(`counted-by-${tool}`, (folder) => {
     cpSync(TEST_CAMPAIGN, folder, { recursive: true });

@@ -1,4 +1,3 @@
-// A site with other words: a copy of the tests' campaign, changed, built, served, and removed with its build.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,10 +7,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
-/**
- * Runs a test on such a site. The build takes some ten seconds.
- * @param change writes into the copy
- */
+/** The build takes about ten seconds. */
 export async function withOwnCampaign(
   change: (folder: string) => void,
   test: (site: Site) => Promise<void>,

@@ -1,4 +1,4 @@
-// A real PgBouncer in transaction mode in front of a PostgreSQL of the tests. Debian has it (apt install pgbouncer).
+// A real PgBouncer in transaction mode (Debian: apt install pgbouncer).
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -9,19 +9,17 @@ import { freePort } from '#testing/free-port.ts';
 import { unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 
-/** Few, so that a client's next transaction meets another server connection. */
+/** Few, so that a client's next transaction gets another server connection. */
 const SERVER_CONNECTIONS = 4;
 
 export type PgBouncer = {
-  /** The address of a database, through it. */
   readonly through: (databaseUrl: string) => string;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Starts one that pools transactions, on a free port of 127.0.0.1.
- * @param server the address of the PostgreSQL behind it, with user and password
- * @param settings lines of its pgbouncer.ini beyond those that it needs
+ * @param server URL with user and password
+ * @param settings additional lines for pgbouncer.ini
  */
 export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
   const program = findProgram('pgbouncer');
@@ -47,7 +45,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'pool_mode = transaction',
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
-      // An idle server connection is closed soon: a test makes many databases.
+      // Seconds. A test creates many databases.
       'server_idle_timeout = 5',
       ...settings,
       '',
@@ -55,7 +53,6 @@ export async function startPgBouncer(server: string, settings: readonly string[]
   );
   chmodSync(folder, 0o755);
   if (owner) for (const file of [folder, users, configuration]) chownSync(file, owner.uid, owner.gid);
-  // It refuses to run as root.
   const child = spawn(program, ['-q', configuration], { cwd: folder, ...owner, stdio: 'ignore' });
   const exited = once(child, 'exit');
   const through = (databaseUrl: string): string => {

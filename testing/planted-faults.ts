@@ -1,15 +1,13 @@
-// The promises of the product, each with faults that the tests must catch (`npm run prove:tests`). A change that moves the code moves
-// the row along with it.
+// The promises of the product and the faults that tests must catch (`npm run prove:tests`). If you move code, update its row.
 
 export type PlantedFault = {
   readonly promise: string;
-  /** What the change does. */
   readonly fault: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** The files of which at least one test must fail. */
+  /** At least one test in these files must fail. */
   readonly tests: readonly string[];
 };
 
@@ -287,7 +285,7 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     promise: 'consent receipt: exact wording, version, times, IP addresses',
-    fault: 'note the IP address of the form twice',
+    fault: 'store the IP address of the form twice',
     file: 'server/db/tables/leads.ts',
     find: '    verified_from_address: verifiedFromAddress,\n',
     replace: '    verified_from_address: submission.client_address,\n',
@@ -295,7 +293,7 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     promise: 'consent receipt: exact wording, version, times, IP addresses',
-    fault: 'note the time of the verification for that of the form',
+    fault: 'store the time of the verification as that of the form',
     file: 'server/db/tables/leads.ts',
     find: '    given_at: submission.given_at,\n',
     replace: '    given_at: now,\n',
@@ -442,7 +440,7 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     promise: 'erasing removes a person from the bytes of the files',
-    fault: 'leave what was deleted in free pages',
+    fault: 'leave deleted data in free pages',
     file: 'server/db/engine/connect.ts',
     find: "    sqlite.exec('pragma secure_delete = on');\n",
     replace: "    sqlite.exec('pragma secure_delete = off');\n",
@@ -523,7 +521,7 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     promise: 'the desk: only listed users',
-    fault: 'keep the sessions of a person who was taken off the list',
+    fault: 'keep the sessions of a removed user',
     file: 'desk/http/desk-app.ts',
     find: "  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);\n",
     replace: '',
@@ -603,7 +601,7 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: ['e2e/form.spec.ts'],
   },
   {
-    promise: 'the first paint waits for no application',
+    promise: 'the first paint does not wait for the application',
     fault: 'load the application before intent',
     file: 'web/boot.ts',
     find: 'for (const type of INTENTS) document.addEventListener(type, onIntent, true);',

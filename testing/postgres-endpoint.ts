@@ -1,17 +1,14 @@
-// One address in front of PostgreSQL, as managed offers have it: what is behind it can change, or fall silent.
+// One URL for PostgreSQL, like a managed service; the server in the background can change or fall silent.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Endpoint = {
   readonly port: number;
-  /** Leads new connections to another port from now on. */
   readonly leadTo: (port: number) => void;
-  /** Passes nothing on, as when packets are dropped. */
   readonly fallSilent: () => void;
   readonly close: () => void;
 };
 
-/** Starts one on a free port of 127.0.0.1. */
 export async function startEndpoint(port: number): Promise<Endpoint> {
   const sockets = new Set<Socket>();
   let [target, isSilent] = [port, false];

@@ -1,4 +1,4 @@
-// The folder of a PostgreSQL. It is removed however the tests end: done, failed, Ctrl-C or killed.
+// A PostgreSQL's folder, removed however the tests end: success, failure, Ctrl-C or SIGKILL.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -7,16 +7,11 @@ import path from 'node:path';
 
 export type PostgresFolder = {
   readonly path: string;
-  /** Replaces the list of the processes that run in it. */
   readonly runs: (...pids: readonly number[]) => void;
-  /** Stops them and removes the folder. */
   readonly remove: () => Promise<void>;
 };
 
-/**
- * Waits for the end of its input, which comes when the process that made the folder ends, and removes the folder. Every line names the processes
- * that run in it by then. SIGINT is PostgreSQL's fast shutdown; what has not ended after ten seconds is killed.
- */
+/** Its input ends with the process that made the folder. SIGINT is PostgreSQL's fast shutdown. */
 const KEEPER = `
   pids=
   while read -r line; do pids=$line; done
@@ -28,10 +23,9 @@ const KEEPER = `
   done
   rm -rf "$1" || { sleep 1; rm -rf "$1"; }`;
 
-/** Makes one under the folder for temporary files. */
 export function makePostgresFolder(prefix: string): PostgresFolder {
   const folder = mkdtempSync(path.join(os.tmpdir(), prefix));
-  // Detached: a terminal's Ctrl-C must not reach it.
+  // Detached from the terminal's Ctrl-C.
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,11 +1,10 @@
-// A table of PostgreSQL on a disk that can be filled, while everything else has room.
 import { statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 
 import { onPostgres } from '#testing/postgres-server.ts';
 import { withSmallDisk } from '#testing/small-disk.ts';
 
-/** Moves a table to a small disk, and back. */
+/** Moves a table to a small disk, which a test can fill, and back. */
 export async function withTableOnSmallDisk(
   url: string,
   table: string,

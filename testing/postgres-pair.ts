@@ -1,4 +1,3 @@
-// Two real PostgreSQL, a primary and its standby, that change places: for tests and proofs of what a failover does.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,35 +17,31 @@ import { until } from '#testing/until.ts';
 type PostgresNode = {
   readonly name: string;
   readonly port: number;
-  /** Its database of the superuser. */
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** SIGINT lets it end in order, everything shipped; SIGKILL is the end of the machine. */
+  /** SIGINT: an orderly stop with everything replicated. SIGKILL: a crash of the machine. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
-  /** Makes a standby the primary. Resolves when it takes writes. */
+  /** Resolves when it accepts writes. */
   readonly promote: () => Promise<void>;
-  /** Becomes a standby with a copy of the other, which runs. */
+  /** Becomes a standby. */
   readonly copyFrom: (primary: PostgresNode) => Promise<void>;
-  /** Starts again as a standby, with what it has: after an end in order. */
+  /** Restarts as a standby with its own data, after an orderly stop. */
   readonly follow: (primary: PostgresNode) => Promise<void>;
-  /** From now on a commit waits for a standby, or for none. */
   readonly waitForStandby: (waits: boolean) => Promise<void>;
-  /** Resolves when a standby has everything and commits wait for it. */
+  /** Resolves when a standby has caught up and commits wait for it. */
   readonly untilReplicated: () => Promise<void>;
-  /** Asks it something. */
   readonly ask: <Row extends object>(sql: string) => Promise<readonly Row[]>;
 };
 
 export type PostgresPair = {
-  /** The primary at first. */
   readonly a: PostgresNode;
   readonly b: PostgresNode;
   readonly close: () => Promise<void>;
 };
 
 /**
- * Starts both: commits at the first wait until the second has them.
- * @param fsync off where only processes are killed, never the machine: a test need not wait for the disk
+ * Starts both; commits at the primary wait for the standby.
+ * @param fsync may be off where only processes are killed, never the machine
  */
 export async function startPostgresPair({
   fsync = 'on',
@@ -96,7 +91,6 @@ async function createNode(
     native: string;
     owner: { uid: number; gid: number } | null;
     fsync: 'on' | 'off';
-    /** Called with the process that runs now; undefined once it has ended. */
     onRun: (name: string, pid: number | undefined) => void;
   },
 ): Promise<PostgresNode> {
@@ -131,7 +125,7 @@ async function createNode(
   const becomeStandby = (primary: PostgresNode): void => {
     ownFile('standby.signal', '');
     const from = `host=127.0.0.1 port=${primary.port} user=postgres password=${PASSWORD} application_name=${name}`;
-    // Once promoted it is alone: its commits would wait for a standby that is not there.
+    // A promoted server has no standby, so its commits must not wait for one.
     appendFileSync(
       path.join(data, 'postgresql.auto.conf'),
       `primary_conninfo = '${from}'\nsynchronous_standby_names = ''\n`,

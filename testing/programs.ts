@@ -1,4 +1,3 @@
-// Programs that some tests need and that a machine may lack: where they are, and what a test says without them.
 import { existsSync } from 'node:fs';
 
 import { missingEngines } from '#testing/engines/find-engines.ts';
@@ -6,7 +5,6 @@ import { missingEngines } from '#testing/engines/find-engines.ts';
 export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze', 'script'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
-/** Where each may be, and what Debian calls it. */
 export const PROGRAMS: Readonly<
   Record<ProgramName, { readonly places: readonly string[]; readonly debian: string }>
 > = {
@@ -20,19 +18,17 @@ export const PROGRAMS: Readonly<
     debian: 'pgbouncer',
   },
   'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
-  // Runs a command on a terminal. That of macOS takes other parameters.
+  // Runs a command on a terminal; macOS's version takes other parameters.
   script: { places: process.platform === 'linux' ? ['/usr/bin/script'] : [], debian: 'bsdutils' },
 };
 
-/** Where the program is; undefined when this machine does not have it. */
 export const findProgram = (name: ProgramName): string | undefined =>
   PROGRAMS[name].places.find((file) => existsSync(file));
 
-/** What a test says that is left out for want of it. */
 export const notTested = (name: ProgramName): string =>
   `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. On Debian: apt-get install ${PROGRAMS[name].debian}`;
 
-/** A loud line for each engine and program that is not here: the run passes without it, and must not look as if it had not. */
+/** A visible line per missing engine and program, because the run passes without it. */
 export const missingPrograms = (): readonly string[] => [
   ...missingEngines(),
   ...PROGRAM_NAMES.filter((name) => findProgram(name) === undefined).map(notTested),

@@ -1,4 +1,3 @@
-// A copy of the whole project, for tests that change words and build: no other site is touched.
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -18,7 +17,7 @@ const NEEDED = [
 
 export type ProjectCopy = { readonly folder: string; readonly remove: () => void };
 
-/** Makes one. It has no dist/ yet, and shares node_modules. */
+/** Without dist/, with a link to node_modules. */
 export function copyProject(): ProjectCopy {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-project-'));
   for (const name of NEEDED)

@@ -1,5 +1,5 @@
-// `npm run prove:tests`: plants each fault of planted-faults.ts in a copy of the project, runs the tests that should catch it, and
-// fails when one does not. With an argument, plants only the faults whose promise or file contains it.
+// `npm run prove:tests [text]`: plants each fault in a copy of the project; its tests must fail. A text selects faults by
+// promise or file.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -41,7 +41,6 @@ try {
   await globalTeardown();
 }
 
-/** Proves the faults in as many copies as there are cores, and reports each one as it ends. */
 async function proveAll(): Promise<readonly Outcome[]> {
   const queue = [...faults];
   const outcomes: Outcome[] = [];
@@ -84,7 +83,6 @@ async function proveOne(copy: string, fault: PlantedFault): Promise<Outcome> {
   }
 }
 
-/** Returns the source with the fault in it. Throws when the text to replace is not there exactly once. */
 function plantedSource(folder: string, { file, find, replace, promise }: PlantedFault): string {
   const source = readFileSync(path.join(folder, file), 'utf8');
   const parts = source.split(find);
@@ -97,7 +95,7 @@ function plantedSource(folder: string, { file, find, replace, promise }: Planted
 
 type Ran = { readonly title: string; readonly passed: boolean };
 
-/** Until the first test that fails. A file that cannot be loaded is no caught fault: only tests inside of it count. */
+/** Stops after the first failing test. A file that does not load is not a caught fault: only tests inside it count. */
 async function runLogic(copy: string, tests: readonly string[]): Promise<readonly Ran[]> {
   const ran: Ran[] = [];
   const files = tests.map((test) => path.join(copy, test));
@@ -133,7 +131,6 @@ function runBrowser(copy: string, specs: readonly string[]): readonly Ran[] {
   );
 }
 
-/** Copies what git knows and what is new, and shares node_modules. */
 function copyWorkingTree(): string {
   const copy = mkdtempSync(path.join(tmpdir(), 'planted-'));
   const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

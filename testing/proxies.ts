@@ -1,4 +1,4 @@
-// nginx and Caddy as operators run them: with the files of deploy/, in which only names, ports and certificates are replaced.
+// nginx and Caddy with the files of deploy/, with other names, ports and certificates.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,23 +17,22 @@ export type ProxyName = 'nginx' | 'caddy';
 export type ProxyPorts = {
   readonly http: number;
   readonly https: number;
-  /** Of the page's processes. Caddy takes the first. */
+  /** Of the page's processes. Caddy uses only the first. */
   readonly pages: readonly number[];
 };
 export type Proxy = { readonly close: () => Promise<void> };
 
-/** A file of deploy/ with this in the place of that. Throws when something to be replaced is not there. */
 function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce(
     (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`deploy/${name} has no "${from}".`);
+      if (!text.includes(from))
+        throw new Error(`deploy/${name} does not contain "${from}". Change testing/proxies.ts.`);
       return text.replaceAll(from, to);
     },
     readFileSync(path.join(DEPLOY, name), 'utf8'),
   );
 }
 
-/** Writes the certificate for localhost. @returns where it and its key are */
 function writeCertificate(folder: string): readonly [certificate: string, key: string] {
   const certificate = path.join(folder, 'certificate.pem');
   const key = path.join(folder, 'key.pem');
@@ -42,7 +41,6 @@ function writeCertificate(folder: string): readonly [certificate: string, key: s
   return [certificate, key];
 }
 
-/** Writes nginx' main file, of Debian's kind, compression and all. @returns nginx' parameters */
 function nginxWith(folder: string, servers: string): string[] {
   const main = path.join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -63,11 +61,10 @@ http { access_log off; gzip on; ${temporary.join(' ')} ${servers} }
 const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: string, to: string])[] => [
   ['listen 80;', `listen 127.0.0.1:${http};`],
   ['listen 443', `listen 127.0.0.1:${https}`],
-  // Not every machine has IPv6.
+  // Some machines lack IPv6.
   ['listen [::]', '# listen [::]'],
 ];
 
-/** nginx for one page at the root of its name. */
 function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guide.example.com';
@@ -87,13 +84,9 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
   return nginxWith(folder, `include ${file};`);
 }
 
-/** What the site at the root answers, in tests of a page under a path of it. */
 export const MAIN_SITE = 'This is the main site.';
 
-/**
- * nginx with a site that treats scripts and pictures as its own, forbids everything to its pages, and has its own error pages; and the
- * page under a path of it.
- */
+/** A page under a path of a site that claims scripts and pictures, sets strict policies and has its own error pages. */
 function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const snippet = path.join(folder, 'nginx-path.conf');
@@ -122,7 +115,6 @@ server {
   );
 }
 
-/** nginx with a guide for each of two names: spring.localhost and autumn.localhost. */
 function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const place = '/etc/letsencrypt/live/guides';
@@ -141,14 +133,13 @@ function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   return nginxWith(folder, `include ${file};`);
 }
 
-/** nginx as it is when nothing is set: it leaves a server out after one refusal, and gives a form up that met a connection's end. */
+/** nginx's defaults: it skips a server after one failure, and does not resend a form whose connection closed. */
 const withoutTries = (site: string): string =>
   site
     .replaceAll(' max_fails=0', '')
     .replace(' non_idempotent', '')
     .replace(/error_page .*;/, '');
 
-/** Writes Caddy's file. @returns Caddy's parameters */
 function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
   const file = path.join(folder, 'Caddyfile');
   writeFileSync(
@@ -174,14 +165,12 @@ const configureCaddy = (folder: string, ports: ProxyPorts): string[] =>
     ]),
   );
 
-/** Caddy with a site whose unknown addresses are its first page, and the page under a path of it. */
 function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   const snippet = path.join(folder, 'path.caddy');
   writeFileSync(
     snippet,
     readDeployed('path.caddy', [
       ['reverse_proxy 127.0.0.1:3000', `reverse_proxy 127.0.0.1:${ports.pages[0]}`],
-      // As long as a test can wait.
       ['lb_try_duration 20s', 'lb_try_duration 1s'],
     ]),
   );
@@ -208,9 +197,8 @@ const CONFIGURED = {
 } as const;
 
 /**
- * Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it has a certificate.
- * @param options withDefaults: nginx without the lines that make it try again, for comparison. place: where the page is, at the root
- *   of its name, under /guide of another site, or one of two that have a name each
+ * @param options withDefaults: nginx without retries, for comparison; place: the page at the root, under /guide of another
+ * site, or one of two host names
  */
 export async function startProxy(
   name: ProxyName,
@@ -224,7 +212,7 @@ export async function startProxy(
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
   const configure = CONFIGURED[place][name];
-  if (configure === null) throw new Error(`deploy/ has no such file for ${name}.`);
+  if (configure === null) throw new Error(`deploy/ has no file for this place with ${name}.`);
   const parameters = configure(folder, ports, withDefaults);
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -255,7 +243,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Caddy listens before it has made itself a certificate, and refuses visitors until then. */
+/** Caddy listens before it has a certificate, and refuses visitors until then. */
 const speaksTls = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connectTls({

@@ -1,6 +1,5 @@
 /**
- * Park and Miller's generator: the same seed makes the same numbers.
- * @param seed a whole number from 0
+ * Park and Miller's generator.
  * @returns numbers from 0 (included) to 1 (excluded)
  */
 export function createRandom(seed: number): () => number {

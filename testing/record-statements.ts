@@ -1,5 +1,4 @@
-// Loaded before each test file of `npm run test:logic`: keeps which statements of the product were sent to which engine, for
-// testing/compare-engines.ts. The statements of the tests themselves do not count.
+// Preloaded by `npm run test:logic`: records which of the product's statements each engine got, for testing/compare-engines.ts.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,7 +16,7 @@ function record(engine: keyof typeof sent, sql: unknown): void {
   if (!sent[engine].has(statement) && isSentByProduct()) sent[engine].add(statement);
 }
 
-/** Whether the nearest file of the project that is no engine belongs to the product. */
+/** By the nearest project file on the stack, except engine code. */
 function isSentByProduct(): boolean {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 60;

@@ -1,8 +1,7 @@
-// Messages as mail servers send them back: a delivery status notification as Postfix writes it, a feedback report as Yahoo does.
+// A delivery status notification like Postfix's, and a feedback report like Yahoo's.
 
 type Report = {
   readonly messageId?: string;
-  /** To whom the report goes. */
   readonly to?: string;
   readonly date?: string;
 };
@@ -19,7 +18,6 @@ const returned = (messageId: string | undefined, recipient: string): string =>
     'Date: Fri, 20 Nov 2026 12:00:00 +0000',
   );
 
-/** @param messageId of the mail that is returned; none: its headers have none */
 export const deliveryStatus = ({
   messageId,
   to = 'guide@example.com',
@@ -86,7 +84,6 @@ export const deliveryStatus = ({
     '',
   );
 
-/** @param feedback its type */
 export const feedbackReport = ({
   messageId,
   to = 'guide@example.com',

@@ -1,7 +1,5 @@
-// `npm run test:logic`: every test that needs no browser, or those of the files that the command line names. PostgreSQL runs the files
-// of on-postgres.ts; with --matrix (`npm run test:matrix`) it runs all.
-//
-// Loading the server takes two seconds of processor time, so the files of one room share a process.
+// `npm run test:logic [files]`: every test without a browser. PostgreSQL runs the files of on-postgres.ts, or all with
+// --matrix. Loading the server takes two seconds, so the files of one room share a process.
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +10,7 @@ import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
-/** Files that start processes, wait most of the time, or replace globals. Each has a process to itself, and they start first. */
+/** Files that start processes, mostly wait, or replace globals: each runs in its own process, first. */
 const ALONE = [
   'server/run/restart',
   'server/run/main',
@@ -27,11 +25,10 @@ const ALONE = [
   'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);
 
-/** Four processes keep two cores busy: two of them wait. */
+/** Four processes keep two cores busy, because some wait. */
 const CONCURRENCY = 4;
-/** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 180_000;
-/** Lines of tests in one process. More would leave one process running alone at the end. */
+/** Lines of tests per process. With more, the last process would run while the others are idle. */
 const MOST_LINES = 1_500;
 
 type Group = { readonly name: string; readonly files: readonly string[]; readonly onPostgres: boolean };
@@ -62,7 +59,7 @@ try {
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
 }
 
-/** Files that need a process to themselves, then those of each room in groups, the longest group first. */
+/** Single files first, then the longest groups. */
 function groupByRoom(files: readonly string[]): Group[] {
   const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
   const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({
@@ -95,7 +92,6 @@ function linesOf(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length, 0);
 }
 
-/** Prints one line if all tests passed, else everything that the failing tests printed. */
 async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const begin = Date.now();
   const child = spawn(
@@ -129,7 +125,7 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   return passed;
 }
 
-/** PostgreSQL may not understand a statement that it never got. */
+/** PostgreSQL may reject a statement that it never got. */
 function reportSqliteAlone(): void {
   const alone = sentToSqliteAlone(readRecorded(statements));
   for (const [sql, files] of alone) process.stdout.write(`Sent only to SQLite, by ${files}:\n  ${sql}\n`);

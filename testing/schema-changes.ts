@@ -1,20 +1,18 @@
-// What a change of tables would mean for a process that knows them as they were before.
 import { sql, type Kysely } from 'kysely';
 
 import type { Engine } from '#testing/databases.ts';
 
-/** By table.column: its type, and what it does when a row does not name it. */
+/** By table.column: its type, and the effect of omitting it. */
 type Column = { readonly type: string; readonly mayBeLeftOut: boolean; readonly mayBeNull: boolean };
 export type SchemaShape = {
   readonly tables: ReadonlySet<string>;
   readonly columns: ReadonlyMap<string, Column>;
-  /** What rows must hold beyond that (keys, unique, checks, triggers), each as a line that begins with its table. */
+  /** Keys, unique constraints, checks and triggers; each line begins with its table. */
   readonly rules: ReadonlySet<string>;
 };
 
 type ColumnRow = { at: string; type: string; required: number; has_default: number };
 
-/** Reads what tables there are, and what they demand. */
 export async function readShape(db: Kysely<never>, engine: Engine): Promise<SchemaShape> {
   const columns =
     engine === 'sqlite'
@@ -71,8 +69,8 @@ export async function readShape(db: Kysely<never>, engine: Engine): Promise<Sche
 const tableOf = (line: string): string => line.split(/[. ]/, 1)[0] ?? '';
 
 /**
- * What a release that knows `before` could no longer do after a change, or might not: one line each.
- * A unique rule that went is one too: an insert may name it ("on conflict").
+ * Everything that a release with the schema `before` can no longer do. A removed unique constraint counts: an insert may name
+ * it ("on conflict").
  */
 export function narrowings(before: SchemaShape, after: SchemaShape): string[] {
   const found: string[] = [];

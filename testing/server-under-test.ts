@@ -1,5 +1,4 @@
-// The whole server in one process, with a clock the test moves: the service (server/run/service.ts), its worker and application,
-// and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
+// The whole server in this process with a test clock and a real SMTP server. Requests use Fastify's inject.
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
@@ -37,14 +36,12 @@ export type ServerUnderTest = {
   readonly webhookOutcomes: readonly WebhookOutcome[];
   readonly breakerReasons: readonly string[];
   readonly metrics: Metrics;
-  /** Every line the server logged. */
   readonly logLines: readonly string[];
-  /** Moves the server's clock, once no mail and no webhook is in hand: its lease would seem to have run out. */
+  /** Moves the clock when no mail or webhook is being sent, whose lease would seem expired. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
-  /** Sets the server's clock at once. Milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly setClock: (to: number) => void;
-  /** Makes the worker look again, as its poll would. */
   readonly wakeWorker: () => void;
   readonly countRows: (table: keyof Schema) => Promise<number>;
   readonly close: () => Promise<void>;
@@ -54,24 +51,21 @@ export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
-  /** Where mail goes, if not to the inbox. */
   readonly smtpUrl?: string;
-  /** dist/ of a built site; none serves the API alone. */
+  /** dist/ of a built site; without it, only the API. */
   readonly siteFolder?: string;
   readonly maxInHand?: number;
   readonly connectionLimits?: ConnectionLimits;
   readonly maxResidentBytes?: number;
   readonly isStopping?: () => boolean;
-  /** How it asks other hosts. */
   readonly fetch?: AppOptions['fetch'];
-  /** A fresh one if not given. Closed with the server in any case. */
+  /** Default: a new one. Always closed with the server. */
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
 
-/** Longer than a mail server or a receiver is waited for. */
+/** Longer than the timeouts of SMTP and webhooks. */
 const IN_HAND_WITHIN_MS = 60_000;
 
-/** Starts one. */
 async function startServer({
   engine,
   env = {},
@@ -86,7 +80,7 @@ async function startServer({
   database: givenDatabase,
   ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
-  // Before anything is open: a file that is run without the tests' PostgreSQL says so and ends.
+  // First, so that a run without the tests' PostgreSQL reports that and ends.
   const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
@@ -96,7 +90,6 @@ async function startServer({
   const webhookOutcomes: WebhookOutcome[] = [];
   const breakerReasons: string[] = [];
   const service = await openTestService(
-    // Nothing is kept in files here.
     path.join(os.tmpdir(), 'no-such-instance'),
     {
       APP_SECRET: TEST_SECRET,
@@ -121,7 +114,7 @@ async function startServer({
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
     isStopping,
-    // Tests share two cores with everything; how late their loop is says nothing.
+    // Tests share two cores, so event loop delay must not count.
     loadLimits: {
       maxInHand,
       maxEventLoopDelayMs: 0,
@@ -171,7 +164,7 @@ async function startServer({
   };
 }
 
-/** In the worker's hand, or about to be: when it was mailed is then a matter of luck. */
+/** Due or leased: its delivery time would be random. */
 async function mailInHand(db: Db, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('outbox')
@@ -183,7 +176,7 @@ async function mailInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** In the worker's hand, or about to be: the first that waits of a lead, and due. */
+/** Due or leased: the first waiting event of a lead. */
 async function eventInHand(db: Db, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('webhook_events as e')
@@ -208,7 +201,6 @@ async function eventInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Runs a test against a server, and takes the server down even when the test fails. */
 export async function withServer(
   options: ServerOptions,
   test: (server: ServerUnderTest) => Promise<void>,
@@ -222,7 +214,6 @@ export async function withServer(
   }
 }
 
-/** One server for all tests of a file, of which none disturbs another. */
 export async function sharedServer(options: ServerOptions): Promise<ServerUnderTest> {
   const server = await startServer(options);
   after(async () => {
@@ -237,7 +228,7 @@ function assertAnsweredOnce({ logLines }: ServerUnderTest): void {
   assert.deepEqual(answeredTwice, [], 'every request is answered once');
 }
 
-/** A browser as far as the server sees one: an address and a cookie jar. */
+/** A browser from the server's view: an IP address and a cookie jar. */
 export type Visitor = {
   readonly cookies: Map<string, string>;
   readonly post: (
@@ -248,7 +239,6 @@ export type Visitor = {
   readonly get: (url: string, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
 };
 
-/** @param address the network address the visitor comes from */
 export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '127.0.0.1'): Visitor {
   const cookies = new Map<string, string>();
   const request = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
@@ -271,7 +261,6 @@ export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '
   };
 }
 
-/** A form filled in correctly. */
 export const filledForm = (changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   name: 'Ada Lovelace',
   company: 'Analytical Engines',

@@ -1,5 +1,4 @@
-// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. On Debian it installs the quicker one without
-// windows, Firefox, WebKit and the programs that some tests put in front of the page as well; a run without them passes, and says so.
+// Installs a Chromium if missing; on Debian also the programs of some tests. A run without them passes with a note.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -12,17 +11,16 @@ function run(command: string, ...parameters: string[]): boolean {
   const { status, stdout } = spawnSync(command, parameters, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
-    // Debian starts what it installs, but not in this runlevel: a machine for tests needs no nginx at port 80.
+    // Prevents Debian from starting nginx on port 80 after installing it.
     env: { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' },
   });
-  // What went well is hundreds of lines.
   if (status !== 0) process.stdout.write(stdout);
   return status === 0;
 }
 
 const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Debian's own. A machine for tests that loses its power while it installs them begins anew, so nothing waits for the disk. */
+/** Without fsync: a test machine can start again after a power failure. */
 const install = (packages: readonly string[]): boolean =>
   run(
     'apt-get',
@@ -35,7 +33,6 @@ const install = (packages: readonly string[]): boolean =>
     ...packages,
   );
 
-/** What Debian calls what is not here, in groups that are of use without the others. */
 function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
   const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
@@ -52,7 +49,7 @@ function missingPackages(): (readonly string[])[] {
 
 const missing = debianAsRoot ? missingPackages() : [];
 if (missing.length > 0 && run('apt-get', 'update', '-qq') && !install(missing.flat())) {
-  // This Debian may not have one of them.
+  // One by one, because this Debian may lack some.
   for (const packages of missing) install(packages);
   if (findChromium() === undefined) install(['chromium']);
 }
@@ -61,9 +58,7 @@ if (findChromium() === undefined)
 
 const found = findChromium();
 if (found === undefined) {
-  process.stderr.write(
-    'There is no Chromium and none could be installed. Install one, or name it in CHROME_PATH.\n',
-  );
+  process.stderr.write('Chromium is missing and could not be installed. Install it, or set CHROME_PATH.\n');
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);

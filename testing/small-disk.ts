@@ -1,4 +1,3 @@
-// A disk with little room, which can be filled to the last byte.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs';
 import os from 'node:os';
@@ -8,16 +7,13 @@ import { errorCode } from '#server/platform/error-code.ts';
 import { inFolder } from '#testing/folder.ts';
 
 type DiskOptions = {
-  /** As mount reads it, such as 2m. */
   readonly size: string;
-  /** Whose it is. */
   readonly uid?: number;
   readonly gid?: number;
 };
 
 let reason: string | false | undefined;
 
-/** Why a test is skipped that mounts a disk; false when it can. */
 export function whyNoDisk(): string | false {
   if (reason === undefined) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-disk-'));
@@ -25,7 +21,7 @@ export function whyNoDisk(): string | false {
       mountSmallDisk(folder, { size: '64k' }).unmount();
       reason = false;
     } catch {
-      reason = 'this user may mount no disk';
+      reason = 'this user cannot mount a disk';
     }
     rmdirSync(folder);
   }
@@ -33,8 +29,8 @@ export function whyNoDisk(): string | false {
 }
 
 /**
- * Mounts one; the caller takes it away again.
- * @param folder an empty one
+ * The caller unmounts it.
+ * @param folder empty
  */
 export function mountSmallDisk(
   folder: string,
@@ -47,10 +43,8 @@ export function mountSmallDisk(
   return { unmount: () => void execFileSync('umount', ['-l', folder]) };
 }
 
-/** A disk for as long as it is needed. */
 export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
-    // Its owner has to pass through.
     chmodSync(folder, 0o711);
     const disk = path.join(folder, 'disk');
     mkdirSync(disk);
@@ -62,12 +56,12 @@ export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promi
     }
   });
 
-/** More than any of these disks has: a folder with more room is on another disk, which must not be filled. */
+/** A folder with more space is on another disk, which must not be filled. */
 const MAX_BYTES = 256 * 2 ** 20;
 
 /**
- * Leaves no byte of a small disk free.
- * @returns the file to remove for having them free again
+ * Leaves no free byte.
+ * @returns the file to remove afterwards
  */
 export function fillDisk(disk: string): string {
   const filler = path.join(disk, 'filler');
@@ -78,7 +72,7 @@ export function fillDisk(disk: string): string {
       const chunk = Buffer.alloc(size);
       try {
         for (;;) {
-          if (written > MAX_BYTES) throw new Error(`${disk} is on no small disk.`);
+          if (written > MAX_BYTES) throw new Error(`${disk} is not on a small disk.`);
           written += writeSync(file, chunk);
         }
       } catch (error) {

@@ -1,5 +1,3 @@
-// The production command as a process (`node server/start.js` with its flags, on a free port), with a fresh database and a real SMTP
-// server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,33 +14,29 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly start: string };
 };
-/** What `npm start` tells Node about memory (docs/decisions/0019-collect-garbage-after-the-start.md). */
+/** Memory flags of `npm start` (docs/decisions/0019-collect-garbage-after-the-start.md). */
 export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
-/** A busy machine takes its time. */
 const READY_WITHIN_MS = 60_000;
 
 export type SiteProcess = {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
-  /** What it wrote to stdout and stderr so far. */
   readonly output: () => string;
-  /** Stops it with a signal and waits; returns the exit code, or the signal that ended it. */
+  /** Returns the exit code, or the signal that ended it. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
 };
 
 /**
- * Starts the server process and waits until it says that it is ready.
- * @param env the settings; the rest of the environment is passed on, but no setting of this machine. PORT undefined: that of .env
- * @param folder where it runs: data/ appears there
- * @param project whose server it is, if not this one's (project-copy.ts)
+ * @param env settings; those of this machine are removed, the rest of the environment stays. PORT undefined: use .env
+ * @param folder working folder, with data/
+ * @param project another copy of the project (project-copy.ts)
  */
 export async function startSiteProcess(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
   project = PROJECT_FOLDER,
 ): Promise<SiteProcess> {
-  // A copy of the project has its own campaign, and builds it itself.
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER, env['PUBLIC_URL']);
@@ -52,10 +46,10 @@ export async function startSiteProcess(
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       PORT: '0',
-      // Its .env and data/, never those of the project.
+      // Never the .env and data/ of the project.
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
-      // A copy of the project would leave what was compiled of it in our node_modules/ for ever.
+      // A copy's compiled code would stay in our node_modules/ for ever.
       ...(project !== PROJECT_FOLDER && { NODE_DISABLE_COMPILE_CACHE: '1' }),
       ...campaign,
       ...env,
@@ -99,14 +93,9 @@ export async function startSiteProcess(
   };
 }
 
-/**
- * The address of an empty database for a site: a file in its folder, or a database made for it.
- * @param server the PostgreSQL on which it is made; that of the tests if not given
- */
 export const siteDatabaseUrl = async (engine: Engine, server?: string): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase(server);
 
-/** The settings that every site of a test or a proof has. */
 export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => ({
   DATABASE_URL: databaseUrl,
   SMTP_URL: inbox.url,
@@ -114,35 +103,27 @@ export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => 
   APP_SECRET: TEST_SECRET,
 });
 
-/** What the processes of one site share. */
 export type PreparedSite = {
   readonly inbox: Inbox;
-  /** The folder in which they run. */
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Their settings. */
   readonly env: Readonly<Record<string, string>>;
-  /** Starts a process. @param changes settings that differ for it, as PORT of one that it replaces */
+  /** @param changes settings for this process, such as another process's PORT */
   readonly start: (changes?: Readonly<Record<string, string>>) => Promise<SiteProcess>;
-  /** Stops all its processes, closes the inbox and removes the folder, unless that was given. */
+  /** Stops all processes, closes the inbox and removes the folder, unless it was passed in. */
   readonly close: () => Promise<void>;
 };
 
 export type SiteOptions = {
   readonly engine?: Engine;
-  /** The PostgreSQL on which its database is made; that of the tests if not given. */
   readonly server?: string | undefined;
-  /** A database that exists, in place of an empty one. */
   readonly databaseUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour | undefined;
-  /** Whose words it serves; built first, if it is not. */
   readonly campaign?: string;
-  /** Where it runs, if not in a new folder. */
   readonly folder?: string;
 };
 
-/** Makes everything that a site needs, and starts none of its processes yet. */
 export async function prepareSite({
   engine = 'sqlite',
   server,
@@ -177,7 +158,6 @@ export async function prepareSite({
 
 export type Site = SiteProcess & Omit<PreparedSite, 'start'> & AsyncDisposable;
 
-/** Starts a site of one process with everything it needs, and takes it all down again on close. */
 export async function startSite(options?: SiteOptions): Promise<Site> {
   const { start, ...prepared } = await prepareSite(options);
   return { ...(await start()), ...prepared, [Symbol.asyncDispose]: prepared.close };

@@ -1,4 +1,4 @@
-// Runs once before all test files of "node --test": PostgreSQL and a built site for all of them.
+// Runs once before all test files: starts PostgreSQL and builds a site.
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { makeTemplate, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { keepCompiled } from '#testing/environment.ts';

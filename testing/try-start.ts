@@ -1,12 +1,9 @@
-// Goes through a start in this process, as far as it can be refused.
-
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, readInstance } from '#server/run/service.ts';
 import { portMistakes } from '#server/run/why-the-start-failed.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 
-/** Settings and words of an instance, as a process started there would read them. */
 function instanceOf(folder: string, env: Readonly<Record<string, string>>): ReturnType<typeof readInstance> {
   using _environment = environment({
     PORT: '0',
@@ -17,7 +14,7 @@ function instanceOf(folder: string, env: Readonly<Record<string, string>>): Retu
   return readInstance();
 }
 
-/** Checks what main.ts checks before it serves, in the same order; opens the service and closes it again. */
+/** Makes main.ts's checks in the same order. */
 export async function tryStart(
   folder: string,
   env: Readonly<Record<string, string>> = {},

@@ -1,15 +1,13 @@
-// Waiting for what a real worker, database or mail server does at some time.
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 
 const PATIENCE_MS = 10_000;
-/** What comes late is looked for less often: it may be waiting for the time that looking takes. */
+/** Polls less often over time, so that polling does not slow the awaited work. */
 const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
 
 /**
- * Waits until something holds; fails when it does not come to hold.
- * @param patienceMs for what takes longer than usual, as a process that starts on a busy machine
- * @param everyMs for what does not last, and is missed by a look that comes late
+ * @param patienceMs longer for slow work, such as a starting process
+ * @param everyMs for short-lived conditions
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
@@ -18,7 +16,7 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + patienceMs;
   for (let pause = LOOK_AFTER_MS.first; !(await holds()); pause *= LOOK_AFTER_MS.growth) {
-    if (performance.now() > end) assert.fail('It did not come to hold.');
+    if (performance.now() > end) assert.fail('The condition did not become true in time.');
     await setTimeout(everyMs ?? Math.min(pause, LOOK_AFTER_MS.most));
   }
 }

@@ -1,20 +1,19 @@
-// Finds words that a visitor would read and that stand in the code, where they belong into campaign/. It reads the syntax
-// tree, so comments, types, class names and styles are not mistaken for words, and a text in two halves is one text.
+// Finds visible words in the code that belong into campaign/. Reads the syntax tree: comments, types, class names and styles do
+// not count.
 import { parseSync } from 'vite';
 
-/** Attributes that are read, by eyes or by a screen reader. What stands in any other is for the machine. */
 const READ_ATTRIBUTES = new Set(
   ['description', 'label', 'placeholder', 'roledescription', 'valuetext']
     .map((name) => `aria-${name}`)
     .concat('alt', 'label', 'placeholder', 'text', 'title'),
 );
-/** Properties that hold the words of toasts, errors and the like. */
+/** Properties with visible words, such as those of toasts and errors. */
 const READ_PROPERTIES = new Set(['description', 'label', 'message', 'sentence', 'text', 'title']);
-/** What a value is called in the code: events of our reducers, kinds of structured data. */
+/** Properties with internal names, such as reducer events. */
 const NAMING_PROPERTIES = new Set(['type', '@type']);
 const COMPARISONS = new Set(['===', '!==', 'in', 'instanceof']);
 
-/** Stands for a value that is filled in. */
+/** Placeholder for an interpolated value. */
 const VALUE = '\0';
 const WORD = String.raw`(?:\p{L}{2,}|${VALUE}(?!\p{L}))`;
 /** Two words in a row, or one that begins like a sentence. */
@@ -31,7 +30,6 @@ const isNode = (value: unknown): value is Node =>
 
 const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isNode);
 
-/** The text of a literal or a template; null for anything else. */
 function textOf(node: Node): string | null {
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null;
   if (node.type !== 'TemplateLiteral') return null;
@@ -39,7 +37,6 @@ function textOf(node: Node): string | null {
   return parts.map((part) => part.value.cooked).join(VALUE);
 }
 
-/** The expressions whose value an expression may have. */
 function resultsOf(node: Node): Node[] {
   switch (node.type) {
     case 'ConditionalExpression':
@@ -65,15 +62,12 @@ const nameOf = (node: unknown): string => {
 };
 
 /**
- * The texts in a piece of code that a visitor would read: JSX text, attributes and properties that are read, and
- * everything else that reads like words.
- * @param file its name; the ending says which language it is
- * @returns each with its line, counted from 1
+ * @param file name; its extension determines the language
+ * @returns texts with their lines, from 1
  */
 export function visibleWords(file: string, code: string): { line: number; text: string }[] {
   const found = new Map<number, string>();
   const report = (node: Node, text: string) => {
-    // Tags of HTML are no words.
     const shown = text.replace(/<[^>]*>/g, ' ');
     if (LETTERS.test(shown)) found.set(node.start, shown.replaceAll(VALUE, '{}').replace(/\s+/g, ' ').trim());
   };
@@ -88,7 +82,7 @@ export function visibleWords(file: string, code: string): { line: number; text: 
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ImportExpression':
-      // Only a developer reads an error that is thrown; a visitor reads the sentence of its error code.
+      // Only developers read thrown errors.
       case 'ThrowStatement':
         return;
       case 'ExportNamedDeclaration':

@@ -1,4 +1,4 @@
-// The host of a visit counter: over https, on another origin than the page. It serves one script and keeps every request.
+// A visit counter's host over https, on another origin than the page.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -7,23 +7,20 @@ import { text } from 'node:stream/consumers';
 
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 
-/** Where a campaign says it is. A browser comes to it by `resolverRule`, and accepts its certificate only with `ignoreHTTPSErrors`. */
+/** In campaigns. Browsers find it with `resolverRule` and need `ignoreHTTPSErrors` for its certificate. */
 export const COUNTER_ORIGIN = 'https://counter.example';
 export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
 export type VisitCounter = {
-  /** For Chromium's command line. */
   readonly resolverRule: string;
-  /** The whole of each request, its headers included, as one text; preflights too. */
+  /** Whole requests with headers, including preflights. */
   readonly asked: readonly string[];
-  /** The bodies of what its script sent. */
   readonly sent: readonly string[];
-  /** What the script is from now on; null: there is none (404). Forgets what was asked and sent before. */
+  /** Sets the script (null: 404) and forgets previous requests. */
   readonly serve: (script: string | null) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Starts it on a free port. */
 export async function startVisitCounter(): Promise<VisitCounter> {
   const asked: string[] = [];
   const sent: string[] = [];
@@ -41,7 +38,6 @@ export async function startVisitCounter(): Promise<VisitCounter> {
     else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
   };
   const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
-    // The browser went away in the middle.
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, 'localhost');

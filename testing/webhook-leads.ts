@@ -1,4 +1,3 @@
-// Leads whose events a webhook receives.
 import assert from 'node:assert/strict';
 
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -17,17 +16,13 @@ import { withReceiver, type Received, type Receiver } from '#testing/webhook-rec
 export const EMAIL = 'ada@example.com';
 export const HOUR_SECONDS = 3_600;
 
-/** Settings that send events to these receivers. */
 export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
   WEBHOOK_ALLOW_PRIVATE: 'yes',
 });
-/** The types of the events that came, in order. */
 export const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
-/** What a receiver does that is out of order. */
 export const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
 
-/** Sends the form, enters the code that comes, and reads the article. */
 export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
   const visitor = createVisitor(server, '198.51.100.7');
   const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
@@ -38,14 +33,12 @@ export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes
   assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
   assert.equal((await visitor.get(API.article)).statusCode, 200);
   assert.equal((await visitor.get(API.article)).statusCode, 200);
-  return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
+  return (await findLeadId(server.database.db, email)) ?? assert.fail('The database contains no lead.');
 }
 
-/** Waits until this number of deliveries has ended, well or not. */
 export const outcomes = (server: ServerUnderTest, count: number) =>
   until(() => server.webhookOutcomes.length >= count);
 
-/** A server whose events go to one receiver. @param answer 204 if not given */
 export const withWebhook = (
   options: ServerOptions,
   answer: Parameters<typeof withReceiver>[0],

@@ -1,4 +1,3 @@
-// A real HTTP server that takes events and keeps them.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -7,23 +6,20 @@ import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 
 export type Received = {
   readonly headers: IncomingHttpHeaders;
-  /** As it came. */
   readonly text: string;
   readonly event: LeadEventBody;
-  /** The same when the event comes again. */
+  /** The same for repeated deliveries. */
   readonly id: string;
 };
 
 export type Receiver = {
-  /** For WEBHOOK_URLS. */
   readonly url: string;
   readonly port: number;
-  /** In the order in which they came. */
   readonly received: readonly Received[];
   readonly close: () => Promise<void>;
 };
 
-/** Starts it on a free port of 127.0.0.1, or on the one given. @param answer 204 if not given */
+/** @param answer default: 204 */
 export async function startReceiver(
   answer: (received: Received, response: ServerResponse) => void = (_, response) =>
     void response.writeHead(204).end(),
@@ -45,14 +41,13 @@ export async function startReceiver(
     answer(one, response);
   };
   const server = createServer((request, response) => {
-    // The sender went away in the middle.
     take(request, response).catch(() => response.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
   return {
-    // The path is a secret: with it, anyone can send events.
+    // A secret path: anyone who knows it can send events.
     url: `http://127.0.0.1:${taken}/a-secret-path`,
     port: taken,
     received,
@@ -63,7 +58,6 @@ export async function startReceiver(
   };
 }
 
-/** Runs a test with one, and takes it down even when the test fails. */
 export async function withReceiver(
   answer: Parameters<typeof startReceiver>[0],
   test: (receiver: Receiver) => Promise<void>,

@@ -1,21 +1,16 @@
-// What fuzz.ts sends: requests that are whole and full of nonsense, and bytes that are no request at all.
+// Valid requests with nonsensical content, and bytes that are not a request.
 import { API } from '#shared/api.ts';
 import { Lead } from '#shared/lead.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { createRandom } from '#testing/random.ts';
 
 export type Fuzzer = {
-  /** From 0 to 1. */
   readonly random: () => number;
-  /** A request that is whole, so that others can follow it on the same connection. */
   readonly wholeRequest: () => Buffer;
-  /** What ends its connection. */
   readonly brokenRequest: () => Buffer;
-  /** Random characters of a length. */
   readonly text: (length: number) => string;
 };
 
-/** Values to put where they do not belong. */
 export const NASTY: readonly unknown[] = [
   null,
   true,
@@ -101,9 +96,8 @@ const PATHS = [
 ];
 const METHODS = 'GET GET GET HEAD POST POST POST POST PUT DELETE PATCH OPTIONS'.split(' ');
 
-/** The head of a form, but for its length. */
 export const POST = `POST ${API.leads} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n`;
-/** @param seed the same one makes the same requests */
+/** @param seed makes the requests reproducible */
 export function createFuzzer(seed: number): Fuzzer {
   const random = createRandom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);

@@ -1,5 +1,4 @@
-// What broke the server once, tried again with real sockets: forms whose sender is gone, made-up addresses and proofs of work,
-// and clients that take every connection there is. Part of fuzz.ts.
+// Faults that broke the server before.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -16,17 +15,14 @@ const MADE_UP_ADDRESSES = 100;
 const ATTACKERS = 12;
 const CONNECTIONS_EACH = 500;
 const VISITORS = 20;
-/** A limit that is not reached, so that addresses are written where they are counted. */
+/** Out of reach, but makes the server store the IP addresses. */
 const COUNTED = { LEADS_PER_IP_PER_HOUR: '1000000' } as const;
 
-/** What the attempts have at hand. */
 type Parts = {
   readonly metricsPort: number;
-  /** Random characters of a length. */
   readonly text: (length: number) => string;
 };
 
-/** Tries all of it, on both engines where the database matters, and adds a row for each. */
 export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, text }: Parts): Promise<void> {
   const onSite = async (
     what: string,
@@ -42,7 +38,7 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     for (const [line] of metrics.matchAll(/^lead_page_request_seconds_count\{[^}]*status="5.*$/gm))
       proof.expect(false, `${what} on ${engine}: ${line}`);
-    // Errors alone are logged here, and none is expected.
+    // Only errors are logged, and none is expected.
     const complaint = /^.*"level":[56]0.*$/m.exec(server.output())?.[0];
     proof.expect(complaint === undefined, `${what} on ${engine}: ${complaint?.slice(0, 200)}`);
     await site.close();
@@ -65,7 +61,7 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
     const statuses = await sendMadeUpProofs(url);
     proof.expect(
       [...statuses.keys()].every((status) => status >= 400),
-      'a proof made up was accepted',
+      'an invented proof of work was accepted',
     );
     return Array.from(statuses, ([status, count]) => `${count} answered ${status}`).join(', ');
   });
@@ -87,9 +83,9 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
   });
 }
 
-/** @returns how often each status was answered */
+/** @returns how often each status occurred */
 async function sendMadeUpProofs(url: string): Promise<ReadonlyMap<number, number>> {
-  // Until the breaker is open, no proof is looked at.
+  // A closed breaker ignores proofs.
   while ((await postForm(url, {})) !== 428);
   const challenge: unknown = await (await fetch(`${url}${API.proofOfWork}`)).json();
   const statuses = new Map<number, number>();
@@ -123,7 +119,6 @@ async function postForm(url: string, headers: Record<string, string>): Promise<n
   return response.status;
 }
 
-/** Resolves when all are open, or were ended by the server. */
 const holdConnections = (port: number, localAddress: string, count: number): Promise<Socket[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {
@@ -136,7 +131,7 @@ const holdConnections = (port: number, localAddress: string, count: number): Pro
 
 const SOLUTION = { counter: 2_500, derivedKey: '00'.repeat(32), time: 1 };
 
-/** The same proof over and over, each time with one nasty value in one place. */
+/** The same proof, each time with one invalid value in one place. */
 function* madeUpProofs(proof: unknown): Generator {
   const inner: readonly unknown[] = [...NASTY, { toString: 1, valueOf: 1 }, { length: 64 }, 1e308];
   yield* inner;

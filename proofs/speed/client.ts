@@ -1,5 +1,4 @@
-// A visitor of the server that is measured: a form, its mail, its code. Node's own HTTP client with connections that are kept,
-// as a proxy in front keeps them; fetch costs more than the server that is measured.
+// Uses node:http with kept connections, like a proxy; fetch would cost more than the measured server.
 import { Agent, request } from 'node:http';
 
 import { API } from '#shared/api.ts';
@@ -10,16 +9,14 @@ import { newAddress, newNetwork } from '#proofs/stand/visitors.ts';
 
 type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
 
-/** A flow sends a form, waits for its code and enters it. */
 export type Client = Visitors & {
-  /** Whose flows ended well. */
+  /** E-mail addresses of successful flows. */
   readonly verified: readonly string[];
   readonly close: () => void;
 };
 
 const MOST_CONNECTIONS = 512;
 
-/** @param url of the server that is measured */
 export function createClient(url: string, sink: Sink): Client {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
@@ -56,7 +53,7 @@ export function createClient(url: string, sink: Sink): Client {
       sent.end(json);
     });
   const expectStatus = ({ status, body }: Answer, expected: number, what: string): void => {
-    if (status !== expected) throw new Error(`${what} was answered ${status}: ${body}`);
+    if (status !== expected) throw new Error(`${what} got ${status}: ${body}`);
   };
 
   return {

@@ -1,11 +1,11 @@
-// Two servers under the same load, in turns, so that what else the machine does hits both. The ratios are the result.
+// Measures in turns, because other load then affects both servers. The ratios are the result.
 import { setTimeout } from 'node:timers/promises';
 
 import { processorSeconds } from '#proofs/stand/consumption.ts';
 import { median } from '#proofs/stand/report.ts';
 import type { Contestant } from '#proofs/speed/contestants.ts';
 import { quantile, type Measured } from '#proofs/speed/loops.ts';
-import { beside, type Figures } from '#proofs/speed/section.ts';
+import { compared, type Figures } from '#proofs/speed/section.ts';
 
 export type Load = {
   readonly name: string;
@@ -14,7 +14,6 @@ export type Load = {
 
 export type Pace = { readonly rounds: number; readonly turnMs: number; readonly warmUpMs: number };
 
-/** What a row of {@link compare} says. */
 export const COMPARED = [
   'load',
   'a second',
@@ -35,11 +34,11 @@ type Turn = {
   readonly p99: number;
   readonly p999: number;
   readonly failed: number;
-  /** What visitors and mail server took of a processor, in percent: near a hundred they are what is measured. */
+  /** Processor share of visitors and mail server. Near 100, they are the bottleneck. */
   readonly visitorsPercent: number;
 };
 
-/** Between two turns: what the one left to do is not to be the other's burden. */
+/** Lets one server finish its work before the other's turn. */
 const PAUSE_MS = 200;
 
 async function turn(contestant: Contestant, { run }: Load): Promise<Turn> {
@@ -62,7 +61,7 @@ async function turn(contestant: Contestant, { run }: Load): Promise<Turn> {
   };
 }
 
-/** The columns of rows of {@link compare} that docs/figures.md keeps: all but p95, p99.9 and the last two. */
+/** The columns for docs/figures.md: all but p95, p99.9 and the last two. */
 export const figuresOf = (rows: readonly (readonly string[])[]): Figures =>
   Object.fromEntries(
     rows.map(([load = '', perSecond = '', cpu = '', p50 = '', , p99 = '']) => [
@@ -71,13 +70,12 @@ export const figuresOf = (rows: readonly (readonly string[])[]): Figures =>
     ]),
   );
 
-/** For a table of {@link compare}. */
 export const howMeasured = ({ rounds, turnMs }: Pace): string =>
   `Medians of ${rounds} turns of ${turnMs / 1000} s each.`;
 
 /**
  * Measures two servers in turns.
- * @returns a row: of each value the median of the turns, as ratio and as "first of second"; of the failed their number
+ * @returns a row: the medians of all turns as ratio and as "first of second"; for failures, their number
  */
 export async function compare(
   [one, other]: readonly [Contestant, Contestant],
@@ -91,7 +89,7 @@ export async function compare(
   }
   const values = (turns: readonly Turn[], what: keyof Turn) => turns.map((each) => each[what]);
   const both = (what: keyof Turn, digits: number) =>
-    beside(median(values(ones, what)), median(values(others, what)), digits);
+    compared(median(values(ones, what)), median(values(others, what)), digits);
   const failed = (turns: readonly Turn[]) => values(turns, 'failed').reduce((sum, count) => sum + count, 0);
   const percent = (turns: readonly Turn[]) => `${median(values(turns, 'visitorsPercent')).toFixed(0)} %`;
   const row = [

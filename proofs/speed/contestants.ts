@@ -1,6 +1,5 @@
-// The two programs that are compared: ours as in production, with the flags that it gives Node, and the floor (floor.ts) as most programs
-// are started, without any. Each writes its log, ours at its usual level, into a file: a pipe would make the visitors' process read every
-// line of it.
+// Starts ours, with production's Node flags, and the floor, without. Both log to files: a pipe would load the visitors'
+// process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -19,15 +18,12 @@ import { createClient, type Client } from '#proofs/speed/client.ts';
 import type { Sink } from '#proofs/speed/sink.ts';
 import { LIMITS_OUT_OF_REACH } from '#proofs/stand/visitors.ts';
 
-/** What both work with. */
 export type Surroundings = {
   readonly engine: Engine;
-  /** Of a server on which databases are made; not given: there is none, and the engine is SQLite. */
   readonly postgresUrl: string | undefined;
   readonly sink: Sink;
 };
 
-/** A program that does not run yet, with its folder and an empty database. */
 export type Entrant = {
   readonly name: 'ours' | 'floor';
   readonly script: string;
@@ -40,7 +36,6 @@ export type Contestant = {
   readonly name: Entrant['name'];
   readonly url: string;
   readonly pid: number;
-  /** From the start of the process to the first 200 of its page. */
   readonly startMs: number;
   readonly client: Client;
   readonly stop: () => Promise<void>;
@@ -50,7 +45,6 @@ const START_WITHIN_MS = 60_000;
 const ASK_EVERY_MS = 5;
 const LOG_FILE = 'server.log';
 
-/** @param settings beside those that every measurement has */
 export async function enterOurs(
   { engine, postgresUrl, sink }: Surroundings,
   settings: Readonly<Record<string, string>> = {},
@@ -84,7 +78,6 @@ export async function enterFloor({ engine, postgresUrl, sink }: Surroundings): P
   };
 }
 
-/** Starts it and waits until it serves its page. */
 export async function start({ name, script, folder, env }: Entrant, sink: Sink): Promise<Contestant> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -115,7 +108,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
     client,
     stop: async () => {
       client.close();
-      // Not SIGTERM, at which ours would wait for those who may still come.
+      // Not SIGTERM: ours would wait for visitors who may still arrive.
       child.kill('SIGINT');
       await ended;
       process.off('exit', kill);
@@ -124,9 +117,9 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
 }
 
 /**
- * How long some take to start, in turns. Their first start, which may make the tables, is not counted.
- * @param starts counted of each
- * @returns of each the median, in milliseconds
+ * Start times, in turns. The first start, which may create tables, is not counted.
+ * @param starts per program
+ * @returns medians in milliseconds
  */
 export async function timeStarts(
   entrants: readonly Entrant[],
@@ -144,7 +137,6 @@ export async function timeStarts(
   return [...times.values()].map(median);
 }
 
-/** Starts our server and the floor for a measurement, and takes them down again. */
 export async function withBoth<Result>(
   surroundings: Surroundings,
   measure: (both: readonly [ours: Contestant, floor: Contestant]) => Promise<Result>,
@@ -157,19 +149,17 @@ export async function withBoth<Result>(
   return result;
 }
 
-/** Removes what it left behind, once it has stopped. */
 export const clear = ({ folder }: Entrant): void => rmSync(folder, { recursive: true });
 
 async function untilServed(url: string, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + START_WITHIN_MS;
   while ((await statusOf(url)) !== 200) {
     if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error('The server did not start; its log stands above.');
+      throw new Error('The server did not start. See its log above.');
     await setTimeout(ASK_EVERY_MS);
   }
 }
 
-/** @returns null when there is no answer */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     get(url, { agent: false }, (response) => {

@@ -1,7 +1,5 @@
-// The floor: the least a server can do for a flow that is as durable as ours. Plain node:http, the same databases and the same
-// mail library; no limits, no outbox, no validation, no framework. One transaction of three inserts and a mail for a form, one
-// transaction for a code. /bytes/N answers with a compressed buffer of N bytes. Settings come by the environment: PORT,
-// DATABASE_URL, SMTP_URL.
+// The least that an equally durable flow costs: no limits, queue, validation or framework. Settings: PORT, DATABASE_URL,
+// SMTP_URL.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,7 +13,6 @@ type Form = { readonly email: string; readonly name: string; readonly company: s
 type Entry = { readonly email: string; readonly code: string };
 type Store = {
   readonly keep: (form: Form, code: string) => Promise<void>;
-  /** Whether the code was right. */
   readonly verify: (entry: Entry) => Promise<boolean>;
 };
 
@@ -138,7 +135,7 @@ const mailer = createTransport({
   maxConnections: 5,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-/** As if compressed beforehand: readers do not decompress it. */
+/** Random, like compressed data. */
 const files = new Map<number, Buffer>();
 function fileOf(bytes: number): Buffer {
   let file = files.get(bytes);

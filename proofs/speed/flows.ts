@@ -1,4 +1,3 @@
-// Whole flows (form, mail, code) beside a bare program that does the same: few visitors, many, and more than may fit.
 import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs, openLoop } from '#proofs/speed/loops.ts';
@@ -7,7 +6,6 @@ import type { Section } from '#proofs/speed/section.ts';
 const AT_A_TIME = [1, 32, 128];
 const A_SECOND = [20, 100, 200];
 
-/** @param at how many visitors come at a time */
 export const flowsAt = (at: number, { turnMs }: Pace): Load => ({
   name: `${at} at a time`,
   run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),
@@ -18,12 +16,11 @@ const flowsASecond = (perSecond: number, { turnMs }: Pace): Load => ({
   run: ({ client }) => openLoop(client, { perSecond, ms: turnMs }),
 });
 
-/** Until what is compiled is compiled, on both sides. */
+/** Lets both sides compile their hot code. */
 export async function warmUp(contestants: readonly Contestant[], { warmUpMs }: Pace): Promise<void> {
   for (const { client } of contestants) await closedLoop(client, { at: 32, goesOn: forMs(warmUpMs) });
 }
 
-/** Measures both on an engine. */
 export const measureFlows = (surroundings: Surroundings, pace: Pace): Promise<Section> =>
   withBoth(surroundings, async (both) => {
     await warmUp(both, pace);

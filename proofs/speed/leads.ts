@@ -1,16 +1,14 @@
-// Our server with many leads in its database, beside itself with a few.
 import { residentBytes } from '#proofs/stand/consumption.ts';
 import { fillHistory, KEPT_FOR_EVER } from '#proofs/stand/history.ts';
 import { compare, COMPARED, figuresOf, howMeasured, type Pace } from '#proofs/speed/compare.ts';
 import { clear, enterOurs, start, timeStarts, type Surroundings } from '#proofs/speed/contestants.ts';
 import { flowsAt, warmUp } from '#proofs/speed/flows.ts';
-import { beside, type Section } from '#proofs/speed/section.ts';
+import { compared, type Section } from '#proofs/speed/section.ts';
 
 const FEW = 1_000;
 const VISITORS = 32;
 const MIB = 1024 ** 2;
 
-/** Measures both on an engine. */
 export async function measureLeads(
   surroundings: Surroundings,
   pace: Pace,
@@ -31,7 +29,7 @@ export async function measureLeads(
   for (const contestant of both) await contestant.stop();
   for (const entrant of [many, few]) clear(entrant);
   const besideEach = ([ofMany = Number.NaN, ofFew = Number.NaN]: readonly number[]) =>
-    beside(ofMany, ofFew, 0);
+    compared(ofMany, ofFew, 0);
   const say = (count: number) => count.toLocaleString('en');
   return {
     how: `${howMeasured(pace)} ${say(leads)} leads of ${say(FEW)}; start to the first 200: ${besideEach(startsMs)} ms; memory after the load: ${besideEach(mib)} MiB.`,

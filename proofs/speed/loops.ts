@@ -1,33 +1,30 @@
-// How visitors come: a fixed number at a time (closed loop), or a fixed number a second, however long the others take (open loop).
+// A fixed number of visitors (closed loop), or a fixed rate whatever the response times (open loop).
 import { setTimeout } from 'node:timers/promises';
 
-/** What was seen in a time. */
 export type Measured = {
-  /** Those that ended well. */
+  /** Successful flows. */
   readonly count: number;
-  /** Refused, or not answered in time. */
+  /** Refused or timed out. */
   readonly failed: number;
-  /** Why the first of them failed. */
+  /** Reason of the first failure. */
   readonly failure: string | null;
   readonly seconds: number;
-  /** Milliseconds each, sorted; infinite for those that failed. */
+  /** Milliseconds, sorted; infinite for failures. */
   readonly times: readonly number[];
 };
 
 export type Visitors = {
-  /** @returns milliseconds; throws when it does not end well */
+  /** @returns milliseconds; throws if the flow fails */
   readonly flow: () => Promise<number>;
-  /** Makes all that are under way fail. */
   readonly abandon: () => void;
 };
 
-/** How long flows may take after the last one has begun. */
+/** Limit for flows after the last start. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** A visitor who was refused does not come back at once. */
+/** Refused visitors do not return at once. */
 const AFTER_FAILURE_MS = 100;
 
-/** @param goesOn asked before each flow */
 export async function closedLoop(
   visitors: Visitors,
   { at, goesOn }: { at: number; goesOn: () => boolean },
@@ -40,20 +37,17 @@ export async function closedLoop(
       if (!(await tally.add(visitors.flow(), 0))) await setTimeout(AFTER_FAILURE_MS);
     }
   });
-  // A server that has fallen silent keeps all of them waiting, and then none begins.
+  // If the server falls silent, all visitors wait and none starts.
   await endOf(loops, visitors, () => performance.now() - whenLastBegan > PATIENCE_MS);
   return tally.result();
 }
 
-/** Lets a {@link closedLoop} go on for some time. */
 export function forMs(ms: number): () => boolean {
   const end = performance.now() + ms;
   return () => performance.now() < end;
 }
 
-/**
- * A time counts from when a visitor should have begun, so that a server which stalls cannot hide it by keeping visitors away.
- */
+/** Times count from the scheduled start, so a stalling server cannot hide its delay. */
 export async function openLoop(
   visitors: Visitors,
   { perSecond, ms }: { perSecond: number; ms: number },
@@ -84,7 +78,7 @@ function createTally() {
   let failed = 0;
   let failure: string | null = null;
   return {
-    /** @returns whether it ended well */
+    /** @returns whether the flow succeeded */
     add: async (flow: Promise<number>, lateMs: number): Promise<boolean> => {
       try {
         times.push((await flow) + lateMs);
@@ -119,6 +113,5 @@ async function endOf(
   }
 }
 
-/** @param share such as 0.99 */
 export const quantile = ({ times }: Pick<Measured, 'times'>, share: number): number =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;

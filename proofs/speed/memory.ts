@@ -1,5 +1,5 @@
-// How long a server takes to serve its page, and what memory it holds: at rest, and while whole, successful flows (form, mail,
-// code, lead) run through it. Seen from outside, because what SQLite and the mail client hold lies outside the JavaScript heap.
+// Start time and memory, at rest and during whole flows. Measured from outside, because SQLite's and the sockets' memory is not
+// in the JavaScript heap.
 import { setTimeout } from 'node:timers/promises';
 
 import { processorSeconds, residentBytes } from '#proofs/stand/consumption.ts';
@@ -15,32 +15,32 @@ import {
   type Surroundings,
 } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs } from '#proofs/speed/loops.ts';
-import { beside, type Section } from '#proofs/speed/section.ts';
+import { compared, type Section } from '#proofs/speed/section.ts';
 import { leadsIn } from '#proofs/stand/promises-kept.ts';
 
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;
 const REST_MS = 3_000;
-/** A server that has all but stopped ends the run: a healthy one takes 2 to 5 ms a flow. */
+/** Ends the run of a stuck server; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
 const FIFTHS = 5;
-/** From the middle fifth to the last, memory may breathe by this much. */
+/** Allowed factor from the middle fifth to the last. */
 const MOST_GROWTH = 1.02;
-/** In shorter runs, heaps and caches still grow into their size in the last fifth: a fast machine makes 50,000 flows in 40 s. */
+/** In shorter runs, heaps and caches still grow in the last fifth. */
 const JUDGED_FROM_FLOWS = 100_000;
 const MIB = 1024 ** 2;
 
 type Look = {
   readonly flows: number;
   readonly mib: number;
-  /** Processor time of the process so far, in seconds. */
+  /** Seconds of processor time so far. */
   readonly processor: number;
 };
 
 type Seen = {
   readonly restMib: number;
   readonly looks: readonly Look[];
-  /** Why the first of the flows that failed did; null: none did. */
+  /** Reason of the first failed flow; null without failures. */
   readonly failure: string | null;
   readonly verified: readonly string[];
 };
@@ -87,7 +87,7 @@ const looksByFifth = ({ looks }: Seen, flows: number): Look[][] =>
 const fifthsOf = (seen: Seen, flows: number): number[] =>
   looksByFifth(seen, flows).map((looks) => median(looks.map(({ mib }) => mib)));
 
-/** Processor time of a flow in each fifth, in milliseconds. */
+/** Milliseconds of processor time per flow in each fifth. */
 const costsOf = (seen: Seen, flows: number): number[] =>
   looksByFifth(seen, flows).map((looks) => {
     const [first, last] = [looks.at(0), looks.at(-1)];
@@ -100,7 +100,7 @@ const costsOf = (seen: Seen, flows: number): number[] =>
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
-/** The promises that our server broke, as sentences. They do not depend on how fast the machine is. */
+/** Broken promises that do not depend on the machine's speed. */
 async function promisesBroken(
   entrant: Entrant,
   seen: Seen,
@@ -109,25 +109,25 @@ async function promisesBroken(
   const { leads, withoutReceipt } = await leadsIn(entrant);
   const lost = seen.verified.filter((email) => !leads.has(email)).length;
   const growth = growthOf(fifthsOf(seen, flows));
-  const why = seen.failure ?? 'the others were not waited for';
+  const why = seen.failure ?? 'the run stopped at its time limit';
   return [
     ...(seen.verified.length === flows && leads.size === flows + leadsBefore
       ? []
       : [`only ${leads.size - leadsBefore} of ${flows} flows became leads: ${why}`]),
-    ...(lost === 0 ? [] : [`${lost} visitors were answered 200 and are no leads`]),
+    ...(lost === 0 ? [] : [`${lost} visitors got a 200 but did not become leads`]),
     ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
-    // Not ">": a fifth without a look (NaN) fails as well.
+    // Not ">": a fifth without samples (NaN) must fail too.
     ...(flows < JUDGED_FROM_FLOWS || growth <= MOST_GROWTH
       ? []
-      : [`memory grows: in the last fifth it is ${growth.toFixed(3)} of what it was in the middle one`]),
+      : [`memory grows by a factor of ${growth.toFixed(3)} from the middle fifth to the last`]),
   ];
 }
 
 /**
  * Measures our server, then the floor.
  * @param flows through each
- * @param starts counted of each
- * @returns the section, and what was broken, as sentences
+ * @param starts per program
+ * @returns the section, and broken promises as sentences
  */
 export async function measureMemory(
   surroundings: Surroundings,
@@ -144,11 +144,11 @@ export async function measureMemory(
   const seenOfFloor = await watch(floor, surroundings, flows);
   for (const entrant of [ours, floor]) clear(entrant);
 
-  const both = (of: (one: Seen) => number) => beside(of(seen), of(seenOfFloor), 0);
+  const both = (of: (one: Seen) => number) => compared(of(seen), of(seenOfFloor), 0);
   const growth = (one: Seen) => growthOf(fifthsOf(one, flows)).toFixed(3);
   const say = (count: number) => count.toLocaleString('en');
   const rows = [
-    ['start to the first 200, in ms', beside(ourStart, floorStart, 0)],
+    ['start to the first 200, in ms', compared(ourStart, floorStart, 0)],
     ['memory at rest, in MiB', both(({ restMib }) => restMib)],
     [`after ${say(flows / 10)} flows`, both((one) => mibAfter(one, flows / 10))],
     [`after ${say(flows / 2)} flows`, both((one) => mibAfter(one, flows / 2))],
@@ -166,7 +166,7 @@ export async function measureMemory(
     rows,
     figures: {
       'start and memory': [
-        `start to the first 200 ${beside(ourStart, floorStart, 0)} ms; memory at rest ${both(({ restMib }) => restMib)} MiB, ` +
+        `start to the first 200 ${compared(ourStart, floorStart, 0)} ms; memory at rest ${both(({ restMib }) => restMib)} MiB, ` +
           `after ${say(flows)} flows ${both((one) => mibAfter(one, flows))} MiB; last fifth to the middle one ${growth(seen)}`,
       ],
     },
@@ -175,8 +175,8 @@ export async function measureMemory(
 }
 
 /**
- * Measures our server alone, in a run that is too long to make twice, on a database that holds leads already.
- * @returns the section, and what was broken, as sentences
+ * Measures only our server, on a database with leads: the run is too long for two.
+ * @returns the section, and broken promises as sentences
  */
 export async function measureLongRun(
   surroundings: Surroundings,

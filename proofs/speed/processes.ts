@@ -1,5 +1,5 @@
-// What one PostgreSQL carries with one, two and four of our processes, and where the processor time of a flow goes: the input of the plan
-// in docs/postgres.md. Everything shares this machine, so more processes cannot be faster than its cores; they show what they cost.
+// One PostgreSQL with one, two and four of our processes, and the processor time per flow, for docs/postgres.md. All share this
+// machine, so more processes show cost, not speed.
 import os from 'node:os';
 
 import type { Pace } from '#proofs/speed/compare.ts';
@@ -16,13 +16,13 @@ type Turn = {
   readonly perSecond: number;
   readonly p99: number;
   readonly failed: number;
-  /** Processor time of a flow, in milliseconds: of our processes, and of everything else but the visitors. */
+  /** Milliseconds per flow: our processes, and everything else except the visitors. */
   readonly oursMs: number;
   readonly databaseMs: number;
   readonly busyPercent: number;
 };
 
-/** Visitors who come to one process after the other, as a balancer sends them. */
+/** Distributes visitors like a balancer. */
 function inTurn(contestants: readonly Contestant[]): Visitors {
   let next = 0;
   return {
@@ -33,7 +33,7 @@ function inTurn(contestants: readonly Contestant[]): Visitors {
   };
 }
 
-/** Seconds that the cores of this machine have worked, and how many there were. */
+/** Busy and total seconds of all cores. */
 function machineSeconds(): { readonly busy: number; readonly all: number } {
   let [busy, all] = [0, 0];
   for (const { times } of os.cpus()) {
@@ -64,14 +64,13 @@ async function turn(contestants: readonly Contestant[], { turnMs, warmUpMs }: Pa
   };
 }
 
-/** Measures in turns: one process, two, four, and again. */
 export async function measureProcesses(surroundings: Surroundings, pace: Pace): Promise<Section> {
   const entrant = await enterOurs(surroundings);
   const turns = new Map<number, Turn[]>(COUNTS.map((count) => [count, []]));
   for (let round = 0; round < pace.rounds; round += 1)
     for (const count of COUNTS) {
       const contestants: Contestant[] = [];
-      // One after the other: the first makes the tables.
+      // One after the other: the first creates the tables.
       for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, surroundings.sink));
       turns.get(count)!.push(await turn(contestants, pace));
       for (const { stop } of contestants) await stop();

@@ -1,5 +1,4 @@
-// Readers of one file: they ask, read the answer to its end and ask again. On bare sockets, because an HTTP client takes more of
-// a processor than the server that answers it.
+// Readers of one file in a loop, on raw sockets: an HTTP client would use more processor time than the server.
 import { connect } from 'node:net';
 
 import type { Measured } from '#proofs/speed/loops.ts';
@@ -8,10 +7,9 @@ const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /**
- * Lets readers read a file for some time.
  * @param path of the file
- * @param options at: how many readers at a time
- * @returns what they saw; rejects when anything but 200 is answered, or a connection ends
+ * @param options at: concurrent readers
+ * @returns what they measured; rejects if a status is not 200 or a connection ends
  */
 export async function readersOf(
   url: string,
@@ -32,7 +30,7 @@ export async function readersOf(
   };
 }
 
-/** How long the body of a file is as it travels. */
+/** The length of the compressed body. */
 export async function bytesOf(url: string, path: string): Promise<number> {
   const response = await fetch(url + path, { method: 'HEAD', headers: { 'accept-encoding': 'br' } });
   return Number(response.headers.get('content-length'));
@@ -40,11 +38,11 @@ export async function bytesOf(url: string, path: string): Promise<number> {
 
 function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
   const { hostname, port } = new URL(url);
-  // A browser's name: who has none is not counted (server/funnel/counter.ts), and what is measured is what visitors cost.
+  // With a browser's user agent: the funnel ignores others, and its cost belongs to the measurement.
   const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
   return new Promise((resolve, reject) => {
     let begun = 0;
-    /** Of the answer that is being read; null: its head has not come yet. */
+    /** Remaining bytes of the current body; null before its head. */
     let missing: number | null = null;
 
     const ask = () => {
@@ -55,7 +53,7 @@ function beReader(url: string, path: string, end: number, times: number[]): Prom
       if (missing === null) {
         const lengths = readHead(Buffer.from(bytes.buffer, bytes.byteOffset, count));
         if (lengths === null) {
-          socket.destroy(new Error(`${path} was not answered 200 with a length.`));
+          socket.destroy(new Error(`${path} did not return 200 with a length.`));
           return false;
         }
         missing = lengths.head + lengths.body;
@@ -79,12 +77,15 @@ function beReader(url: string, path: string, end: number, times: number[]): Prom
     socket.once('error', reject);
     socket.once('close', () => {
       if (performance.now() >= end) resolve();
-      else reject(new Error(`A connection on which ${path} was read has ended.`));
+      else reject(new Error(`A connection closed while reading ${path}.`));
     });
   });
 }
 
-/** @param bytes the beginning of an answer; servers write the head in one piece. @returns null when it is not a 200 */
+/**
+ * @param bytes the beginning of a response; servers write the head in one piece
+ * @returns null unless the status is 200
+ */
 function readHead(bytes: Buffer): { head: number; body: number } | null {
   const head = bytes.indexOf('\r\n\r\n') + 4;
   const text = bytes.toString('latin1', 0, head);

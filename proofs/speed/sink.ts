@@ -1,20 +1,17 @@
-// A mail server that accepts mail as fast as it comes and hands its code to the visitor who waits for it: as much of RFC 5321 as a
-// mail library uses. The tests' inbox parses whole messages as a mail program does; that costs more than sending them.
+// A mail server with the part of RFC 5321 that the mail library uses. Parsing whole messages, as the tests' inbox does, costs
+// more than sending them.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Sink = {
   readonly url: string;
-  /** The code that was mailed to an address: the six digits of the subject. */
   readonly codeFor: (email: string) => Promise<string>;
-  /** Rejects for all visitors who wait for a code. */
   readonly abandon: () => void;
   readonly close: () => void;
 };
 
 const END_OF_MESSAGE = '\r\n.\r\n';
 
-/** Starts one on a loopback port. */
 export async function startSink(): Promise<Sink> {
   const waiting = new Map<string, PromiseWithResolvers<string>>();
   const arrived = new Map<string, string>();
@@ -80,7 +77,7 @@ export async function startSink(): Promise<Sink> {
       return visitor.promise;
     },
     abandon: () => {
-      for (const visitor of waiting.values()) visitor.reject(new Error('The mail did not come in time.'));
+      for (const visitor of waiting.values()) visitor.reject(new Error('The mail did not arrive in time.'));
       waiting.clear();
     },
     close: () => {

@@ -1,9 +1,6 @@
-// How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
-// run, in turns. The ratios are the result. Each part replaces its own rows of docs/figures.md, except in a short run.
+// Speed, start time and memory compared with floor.ts. Fails if memory grows or a flow is lost, never for a time. Needs Linux.
 //   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
-//   speed.ts postgres --only processes: one, two and four processes on one PostgreSQL
-//   speed.ts sqlite --only long-run: a million flows on half a million leads, ours alone; takes an hour and 8 GB of disk
-// Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
+//   speed.ts postgres --only processes | sqlite --only long-run (an hour, 8 GB of disk)
 import { parseArgs } from 'node:util';
 
 import { ENGINES, type Engine } from '#testing/databases.ts';
@@ -49,7 +46,7 @@ const engines = ENGINES.filter((engine) => positionals.length === 0 || positiona
 const PACE: Pace = short
   ? { rounds: 3, turnMs: 500, warmUpMs: 1_500 }
   : { rounds: 7, turnMs: 5_000, warmUpMs: 8_000 };
-/** The ratio of many leads to a few is near one: it takes more turns to measure the difference. */
+/** This ratio is near one and needs more rounds. */
 const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
 const STARTS = short ? 1 : 5;
 const FLOWS = Number(values.flows ?? (short ? 1_000 : 100_000));

@@ -1,4 +1,3 @@
-// The page and a hashed file, beside plain node:http with a buffer of as many bytes.
 import { compare, COMPARED, figuresOf, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
 import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
 import { bytesOf, readersOf } from '#proofs/speed/readers.ts';
@@ -6,7 +5,6 @@ import type { Section } from '#proofs/speed/section.ts';
 
 const READERS = 64;
 
-/** Measures both; the engine does not matter. */
 export const measureStatic = (surroundings: Surroundings, pace: Pace): Promise<Section> =>
   withBoth(surroundings, async (both) => {
     const [{ url }] = both;

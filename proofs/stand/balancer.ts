@@ -1,10 +1,8 @@
-// A plain TCP balancer: each connection goes to the next process that accepts it. It knows nothing of HTTP, so it can hide
-// nothing: what it cannot deliver, the visitor sees.
+// Sends each TCP connection to the next process that accepts it. It does not know HTTP, so it hides no fault from the visitor.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Balancer = { readonly url: string; readonly close: () => void };
 
-/** Starts it on a free port of 127.0.0.1, in front of these ports. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   let turn = 0;
   const open = new Set<Socket>();

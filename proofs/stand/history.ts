@@ -1,4 +1,3 @@
-// Makes a database as years of visitors leave it, for measuring what its size costs.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -9,14 +8,10 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import type { Engine } from '#testing/databases.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 
-/** For the server on such a database: its housekeeping would take away what is older than a month, while it is measured. */
+/** Stops housekeeping from deleting the history during the measurement. */
 export const KEPT_FOR_EVER = { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '0' } as const;
 
-/**
- * Fills the empty database of an instance with what the leads of the last ninety days leave behind in each table.
- * @param leads how many
- * @param options seal: false leaves the consents out of the chain, for a proof that seals them itself
- */
+/** @param options seal: false leaves the consents out of the chain */
 export async function fillHistory(
   { folder, env, engine }: { folder: string; env: Readonly<Record<string, string>>; engine: Engine },
   leads: number,
@@ -26,13 +21,13 @@ export async function fillHistory(
   const service = await openTestService(folder, env);
   const { database } = service.config;
   await service.close();
-  // As long as it likes: production's own limit is for visitors.
+  // No statement timeout: production's limit is for visitors.
   const { db, close } = openDatabase(database, () => {}, { statementTimeoutMs: 0 });
   await db.connection().execute((connection) => fillTables(connection, engine, leads));
-  // PostgreSQL as its autovacuum leaves it: a scan of an index looks up each new row otherwise.
+  // Like autovacuum: otherwise an index scan on PostgreSQL checks each new row.
   await sql.raw(engine === 'postgres' ? 'vacuum analyze' : 'analyze').execute(db);
   await close();
-  // The server seals what is not in the chain yet, and would be slower for some minutes, whatever is measured.
+  // Otherwise the server seals them during the measurement.
   if (seal) {
     const filled = await openTestService(folder, env);
     await sealConsents(filled);
@@ -48,7 +43,7 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
   const n = sql.ref('n');
   const now = Date.now();
   const day = 86_400_000;
-  // Ids of version 7 begin with their time; spread over the days that are past.
+  // UUIDv7 begins with its time; these are spread over the past days.
   const at = sql`cast(${sql.lit(now - 91 * day)} + cast(n as bigint) * ${sql.lit(Math.floor((90 * day) / leads))} as bigint)`;
   const hex = (value: typeof at) =>
     engine === 'sqlite' ? sql`printf('%012x', ${value})` : sql`lpad(to_hex(${value}), 12, '0')`;
@@ -92,7 +87,7 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
     'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address, same_browser',
     sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1', 1`,
   );
-  // Windows that have ended are gone within the hour; these stay while the proof runs.
+  // Housekeeping deletes expired windows; these last through the measurement.
   await fill(
     'limit_windows',
     'key, started_at, ends_at, count',

@@ -1,4 +1,3 @@
-// Compares what visitors were promised with what the database and the inbox hold afterwards.
 import path from 'node:path';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -11,22 +10,20 @@ export type Settled = WithDatabase & Pick<PreparedSite, 'inbox'>;
 export type Account = {
   /** 202 without a mail. */
   readonly lostMails: number;
-  /** 202 and a mail, but no lead in the database. */
+  /** 202 and a mail, but no lead. */
   readonly lostLeads: number;
-  /** 200 without a lead in the database. */
+  /** 200 without a lead. */
   readonly falseSuccesses: number;
-  /** Leads without a consent receipt. */
   readonly withoutReceipt: number;
-  /** Answers from 500 up without a sentence, or 503 without Retry-After. */
+  /** 5xx without a sentence, or 503 without Retry-After. */
   readonly wordless: readonly string[];
-  /** Leads whose visitor did not hear of it: the answer was cut off after the commit. */
+  /** Leads whose response was cut off after the commit. */
   readonly unheardSuccesses: number;
-  /** Mails beyond the first with the same Message-ID. */
+  /** Mails after the first with the same Message-ID. */
   readonly duplicates: number;
   readonly mails: number;
 };
 
-/** Opens the database of a site in this process. The caller closes it. */
 export function databaseOf({ databaseUrl, folder }: WithDatabase) {
   return databaseUrl.startsWith('file:')
     ? openDatabase(
@@ -36,7 +33,6 @@ export function databaseOf({ databaseUrl, folder }: WithDatabase) {
     : openDatabase({ engine: 'postgres', url: databaseUrl }, () => {});
 }
 
-/** The addresses of the leads of a site, and how many of them have no consent receipt. */
 export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>; withoutReceipt: number }> {
   const { db, close } = databaseOf(site);
   try {
@@ -53,7 +49,6 @@ export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>;
   }
 }
 
-/** Compares what was promised with what is there. */
 export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
   const { leads, withoutReceipt } = await leadsIn(site);
   const ids = site.inbox.mails.map(({ parsed }) => parsed.messageId);
@@ -69,11 +64,9 @@ export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
   };
 }
 
-/** Promised mails, leads and successes that are not there. */
 export const lostIn = ({ lostMails, lostLeads, falseSuccesses }: Account): number =>
   lostMails + lostLeads + falseSuccesses;
 
-/** What may never happen, as sentences. */
 export const brokenPromises = (account: Account): string[] => [
   ...(['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
     .filter((promise) => account[promise] > 0)

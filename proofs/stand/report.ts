@@ -1,4 +1,4 @@
-// Writes docs/figures.md: each command replaces its own rows in the tables there.
+// Writes docs/figures.md: each command replaces its own rows.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';
@@ -7,17 +7,15 @@ import { format, resolveConfig } from 'prettier';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
-/** The middle one of some numbers; of an even count the upper of the two. */
+/** Of an even count, the upper of the two. */
 export const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
-/** A table in Markdown. */
 export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 
-/** The processors, the system and Node, as docs/figures.md names them. */
 function machine(): string {
   const [processor] = cpus();
   const [kernel = '', node = ''] = [
@@ -28,17 +26,15 @@ function machine(): string {
 }
 
 /**
- * Replaces the row with this key in a table of docs/figures.md, and dates it. Names the machine unless it is the page's usual one.
- * Throws if the row is missing.
- * @param key the text of the first cell
+ * Names the machine unless it is the usual one. Throws if the row is missing.
+ * @param key text of the first cell
  */
 export async function writeFigures(key: string, cells: readonly string[]): Promise<void> {
   const target = path.join(PROJECT_FOLDER, 'docs/figures.md');
   const text = readFileSync(target, 'utf8');
   const lines = text.split('\n');
   const at = lines.findIndex((line) => line.startsWith('|') && line.split('|')[1]?.trim() === key);
-  if (at < 0)
-    throw new Error(`docs/figures.md has no row "${key}". Add one to the table that it belongs in.`);
+  if (at < 0) throw new Error(`docs/figures.md has no row "${key}". Add one to a table.`);
   const date = new Date().toISOString().slice(0, 10);
   const measured = text.includes(machine()) ? date : `${date}, ${machine()}`;
   lines[at] = `| ${[key, measured, ...cells].join(' | ')} |`;

@@ -1,5 +1,4 @@
-// Visitors of a site under test: each asks for a code over HTTP, waits for its mail, enters it, and writes down what the server
-// promised. They are more patient than people: when the server does not answer, they try again.
+// Visitors who become leads over HTTP and record the server's promises. They retry more patiently than people.
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -13,10 +12,6 @@ export type Answer = {
   readonly headers: Headers;
 };
 
-/**
- * One POST of JSON. Throws when there is no answer.
- * @param clientAddress for a server that trusts a proxy in front of it
- */
 export async function post(url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
@@ -39,23 +34,21 @@ export async function post(url: string, body: object, cookie = '', clientAddress
   };
 }
 
-/** What visitors were promised, and what they got, by address. */
 export type Ledger = {
-  /** Answered 202: the promise that a code is mailed. */
+  /** 202: a code will be mailed. */
   readonly acknowledged: Set<string>;
-  /** Answered 200 to the right code: the promise that there is a lead. */
+  /** 200 for the right code: there is a lead. */
   readonly verified: Set<string>;
-  /** The mail came, but no try to enter its code was answered 200. */
+  /** The mail arrived, but no attempt got a 200. */
   readonly unverified: Map<string, string>;
-  /** No mail within the patience. */
+  /** No mail within MAIL_PATIENCE_MS. */
   readonly unmailed: Set<string>;
-  /** Requests that got no answer at all, and answers by status. */
   readonly answers: Map<string, number>;
-  /** Requests without an answer, by what broke, and answers from 500 up, by their error code. */
+  /** Requests without a response by cause, and 5xx by error code. */
   readonly failed: Map<string, number>;
-  /** Answers from 500 up without a sentence, and 503 without Retry-After. */
+  /** 5xx without a sentence, and 503 without Retry-After. */
   readonly wordless: string[];
-  /** Each answer: when it came (milliseconds since 1970), after how long, and its status. */
+  /** Each response: arrival (milliseconds since 1970), duration, status. */
   readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
 
@@ -71,37 +64,33 @@ export const newLedger = (): Ledger => ({
 });
 
 const PAUSE_MS = 50;
-/** A code is valid for 600 s; a mail that takes longer than this counts as lost. */
+/** A code expires after 600 s; later mail counts as lost. */
 const MAIL_PATIENCE_MS = 240_000;
 
 let visitors = 0;
-/** An address that no visitor has used before. */
 export const newAddress = (domain = 'example.com'): string =>
   `visitor-${process.pid}-${(visitors += 1)}@${domain}`;
 
-/** @param n from 0; @param first number of the address */
+/** @param n from 0; @param first octet of the IP address */
 export const networkAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-/** A network from which no visitor has come before. */
 export const newNetwork = (): string => networkAddress((visitors += 1));
 
-/** How many requests visitors have sent. */
 export const countRequests = ({ answers }: Ledger): number =>
   answers.values().reduce((sum, count) => sum + count, 0);
-/** Requests without an answer, and answers from 500 up. */
+/** Without a response, or 5xx. */
 export const countFailed = ({ failed }: Ledger): number =>
   failed.values().reduce((sum, count) => sum + count, 0);
-/** How often each was counted, in words. */
 export const sayCounts = (counts: ReadonlyMap<string | number, number>): string =>
   Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 
-/** fetch() hides it one level down. */
+/** fetch() wraps the cause. */
 function whatBroke(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
 }
 
-/** Tries until the server answers with something that is not its own failure. */
+/** Retries until the server responds without a 5xx. */
 async function insist(
   ledger: Ledger,
   request: () => Promise<Answer>,
@@ -114,7 +103,6 @@ async function insist(
     try {
       answer = await request();
     } catch (error) {
-      // Refused, reset, or cut off in the middle: the server was killed.
       broke = whatBroke(error);
     }
     const key = answer === null ? 'no answer' : String(answer.status);
@@ -137,16 +125,11 @@ type Walkers = {
   readonly url: string;
   readonly inbox: Inbox;
   readonly ledger: Ledger;
-  /** What a visitor does with the session. */
   readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
-  /** Resolves when the visitor has read the mail. */
   readonly pauseForCode?: () => Promise<void>;
 };
 
-/**
- * One visitor's whole way.
- * @param signal ends the asking; a visitor who was acknowledged goes on to the end
- */
+/** @param signal stops requests; an acknowledged visitor still finishes */
 export async function walk(
   { url, inbox, ledger, onVerified, pauseForCode }: Walkers,
   signal: AbortSignal,
@@ -159,7 +142,7 @@ export async function walk(
     signal,
   );
   if (asked === null) return;
-  if (asked.status !== 202) throw new Error(`The form was answered ${asked.status}: ${asked.body}`);
+  if (asked.status !== 202) throw new Error(`The form got ${asked.status}: ${asked.body}`);
   ledger.acknowledged.add(email);
 
   let code: string;
@@ -183,10 +166,8 @@ export async function walk(
 }
 
 /**
- * Repeats the visits of some visitors while something happens.
- * @param count how many come at a time
- * @param visit one visit; the signal says that it is the last
- * @returns when that has happened and the last visitor has finished
+ * @param visit one visit; the signal announces the last one
+ * @returns after the last visitor has finished
  */
 export async function whileVisited(
   count: number,
@@ -207,7 +188,6 @@ export async function whileVisited(
   }
 }
 
-/** Lets visitors walk while something happens. @returns their ledger */
 export async function walkWhile(
   walkers: Omit<Walkers, 'ledger'>,
   count: number,
@@ -222,13 +202,12 @@ export async function walkWhile(
   return ledger;
 }
 
-/** One visitor who asks once, becomes a lead and reads the article. Throws when the server does not let them. */
 export async function becomeLead(
   { url, inbox }: Pick<Walkers, 'url' | 'inbox'>,
   email = newAddress(),
 ): Promise<string> {
   const expectStatus = (what: string, { status }: { readonly status: number }, expected: number) => {
-    if (status !== expected) throw new Error(`${what} was answered ${status}.`);
+    if (status !== expected) throw new Error(`${what} got ${status}.`);
   };
   const asked = await post(`${url}${API.leads}`, filledForm({ email }));
   expectStatus('The form', asked, 202);
@@ -240,7 +219,7 @@ export async function becomeLead(
   return email;
 }
 
-/** For measuring faults alone: one machine plays all visitors, so no limit may stop it. */
+/** One machine plays all visitors, so no limit may apply. Only for measuring faults. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
   VERIFY_PER_IP_PER_HOUR: '0',
@@ -254,6 +233,6 @@ export const LIMITS_OUT_OF_REACH = {
   TRUST_PROXY: '1',
   LEADS_PER_IP_PER_HOUR: '1000000',
   VERIFY_PER_IP_PER_HOUR: '1000000',
-  // Not higher: each look of the breaker counts up to this many rows.
+  // The breaker counts up to this many rows each time.
   BREAKER_CODES_PER_MINUTE: '100000',
 } as const;

@@ -1,4 +1,3 @@
-// A server under a load of whole flows that is killed with SIGKILL at random moments, again and again, and started again at once.
 import { setTimeout } from 'node:timers/promises';
 
 import type { Engine } from '#testing/databases.ts';
@@ -7,23 +6,18 @@ import type { Proof } from '#proofs/stand/proof.ts';
 import { walkWhile, WITHOUT_LIMITS, type Ledger } from '#proofs/stand/visitors.ts';
 
 const VISITORS = 12;
-/** The kill comes between 0 and this long after the server is ready. */
+/** The kill comes at most this long after the server is ready. */
 const LONGEST_LIFE_MS = 1_200;
-/** The mean delay of the mail server, so that a kill often finds mail in hand. */
+/** Mean delay of the mail server: kills then often interrupt mail. */
 const SMTP_DELAY_MS = 20;
 
 export type Survivors = {
   readonly site: PreparedSite;
-  /** The last process, which still runs. */
   readonly server: SiteProcess;
   readonly ledger: Ledger;
 };
 
-/**
- * Kills a server while visitors walk.
- * @param options env: settings beyond the usual; onVerified: what visitors do with their session
- * @returns when the last visitor has finished
- */
+/** @returns after the last visitor has finished */
 export async function walkUnderKills(
   { prepareSite }: Proof,
   engine: Engine,

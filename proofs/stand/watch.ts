@@ -1,7 +1,5 @@
-// Looking at something again and again while something else happens.
 import { setTimeout } from 'node:timers/promises';
 
-/** @returns what was seen, and what came of it */
 export async function watchWhile<Seen, Result>(
   look: () => Seen | Promise<Seen>,
   everyMs: number,

@@ -1,4 +1,3 @@
-// Which engines this machine has, and how each is started.
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 
@@ -12,14 +11,13 @@ import { startWebkit } from '#testing/engines/webkit-engine.ts';
 
 export const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'] as const satisfies readonly EngineName[];
 
-/** What Debian calls what is needed for an engine that is not Chromium. */
 export const DEBIAN_PACKAGES = {
   firefox: ['firefox-esr'],
   // The last one decodes the film.
   webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad'],
 } as const;
 
-// Not /usr/bin/firefox: it may be Ubuntu's snap, which cannot see the profile that a test makes for it.
+// Not /usr/bin/firefox: Ubuntu's snap cannot read a test's profile.
 const FIREFOX_PATHS = [
   '/usr/bin/firefox-esr',
   '/usr/lib/firefox/firefox',
@@ -27,7 +25,6 @@ const FIREFOX_PATHS = [
   '/Applications/Firefox.app/Contents/MacOS/firefox',
 ];
 
-/** How to start an engine, or undefined when this machine does not have it. FIREFOX_PATH names a Firefox. */
 export function findEngine(name: EngineName): (() => Promise<Engine>) | undefined {
   if (name === 'chromium') return () => startWithPlaywright(chromium, chromiumLaunchOptions());
   if (name === 'firefox') {
@@ -43,7 +40,7 @@ export function findEngine(name: EngineName): (() => Promise<Engine>) | undefine
   return existsSync(webkit.executablePath()) ? () => startWithPlaywright(webkit, {}) : undefined;
 }
 
-/** A loud line for each engine that is not here: the run passes without it, and must not look as if it had not. */
+/** A visible line per missing engine, because the run passes without it. */
 export function missingEngines(): string[] {
   return (['firefox', 'webkit'] as const)
     .filter((name) => findEngine(name) === undefined)

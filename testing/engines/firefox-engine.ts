@@ -1,4 +1,3 @@
-// The system's Firefox, over WebDriver BiDi, which it speaks without a driver beside it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,14 +9,13 @@ import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
 const VIEWPORT = { width: 1280, height: 800 };
 const PATIENCE_MS = 10_000;
 
-/** Starts it, without a window. */
 export async function startFirefox(executablePath: string): Promise<Engine> {
-  // Its sandbox keeps it from any other folder of fonts than the system's.
+  // Firefox's sandbox only reads the system's font folders.
   const fonts = process.env['FONTCONFIG_FILE'];
   const extraPrefsFirefox = fonts && {
     'security.sandbox.content.read_path_whitelist': `${path.dirname(fonts)}/`,
   };
-  // It does not start where it cannot write to the home folder.
+  // Firefox does not start if it cannot write to the home folder.
   const home = mkdtempSync(path.join(os.tmpdir(), 'lead-page-firefox-'));
   const browser = await launch({
     env: { ...process.env, HOME: home },
@@ -37,13 +35,12 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
     });
     page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
 
-    /** By Firefox's own accessibility tree. */
     const find = async (role: Role, name: string): Promise<ElementHandle> => {
       const found = await page.waitForSelector(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`, {
         visible: true,
         timeout: PATIENCE_MS,
       });
-      if (found === null) throw new Error(`There is no ${role} "${name}".`);
+      if (found === null) throw new Error(`Found no ${role} "${name}".`);
       return found;
     };
     return {

@@ -1,11 +1,9 @@
-// A browser that Playwright drives: Chromium, and Playwright's own Firefox and WebKit where they are installed.
 import type { BrowserType, LaunchOptions } from '@playwright/test';
 
 import type { Engine, EngineName, EnginePage, Role } from '#testing/engines/engine.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
 
-/** Starts it. */
 export async function startWithPlaywright(browserType: BrowserType, options: LaunchOptions): Promise<Engine> {
   const browser = await browserType.launch(options);
   const name = browserType.name() as EngineName;
@@ -35,7 +33,7 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
       },
       type: (text) => page.keyboard.type(text),
       press: (keys) => page.keyboard.press(keys),
-      // Playwright's own type asks for an argument that can be sent to the page; ours leaves that to the caller.
+      // Playwright's type demands a serialisable argument; ours leaves that to the caller.
       evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
       resize: (width, height) => page.setViewportSize({ width, height }),
       screenshot: async (file, fullPage = false) => {

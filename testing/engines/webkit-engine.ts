@@ -1,4 +1,4 @@
-// WebKitGTK's own small browser, over WebDriver. It cannot run without a screen, so it gets one.
+// WebKitGTK's MiniBrowser over WebDriver, on a virtual screen, because it has no headless mode.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,12 +13,12 @@ import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** High enough for a whole page in one picture. */
+/** High enough for a screenshot of a whole page. */
 const SCREEN = '2000x12000x24';
-/** For GTK. The window is no narrower than the buttons in it, which take 447 pixels as they are. */
+/** GTK style: otherwise the window's buttons keep it at least 447 pixels wide. */
 const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 
-/** Now and then, on a busy machine, the browser does not find its driver, which then waits for ever. */
+/** On a busy machine, the browser sometimes misses its driver, which then waits for ever. */
 const BROWSER_START_MS = 15_000;
 const TRIES_MAX = 2;
 
@@ -29,7 +29,7 @@ const orNot =
     throw error;
   };
 
-/** Where elements of a role are looked for; the role and the name themselves are asked of the engine. */
+/** Selectors that narrow the search; the engine decides about role and name. */
 const CANDIDATES: Readonly<Record<Role, string>> = {
   button: 'button',
   checkbox: 'input[type=checkbox]',
@@ -45,7 +45,7 @@ export type WebkitPrograms = {
   readonly screen: string;
 };
 
-/** Starts the screen and the driver; each page is a new browser, because WebDriver has no profiles. */
+/** Each page is a new browser: WebDriver has no profiles. */
 export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const screen = spawn(programs.screen, ['-displayfd', '3', '-screen', '0', SCREEN, '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -57,10 +57,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const env = {
     ...process.env,
     DISPLAY: `:${display.toString().trim()}`,
-    // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
+    // The sandbox needs rights that containers lack. Only the page under test is opened.
     WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     NO_AT_BRIDGE: '1',
-    // What a test downloads is not the machine's.
     HOME: home,
     XDG_CONFIG_HOME: home,
   };
@@ -116,8 +115,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           await driver.actions().move({ origin: found }).click().perform();
           return driver.executeScript<boolean>('return window.wasMissed !== true');
         };
-        // While one stage fades into the next, a person's press goes through; the driver sees the pictures that fade, and presses where the
-        // element was a moment ago.
+        // During a fade between stages, a person's press goes through, but the driver presses on the old picture.
         await until(() => press().catch(orNot('ElementNotInteractableError')));
       },
       box: async (role, name) =>
@@ -158,7 +156,6 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   };
 }
 
-/** Starts WebDriver's own program, which drives one browser at a time. */
 async function startDriver(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -189,7 +186,7 @@ const NAMED_KEYS: Readonly<Record<string, string>> = {
   Tab: Key.TAB,
 };
 
-/** WebDriver tells nothing of the console: the page is asked to keep what it complains of, and is asked for it. */
+/** WebDriver cannot read the console, so the page records its own errors. */
 const LISTEN = `
   window.heard = [];
   addEventListener('error', (event) => heard.push(event.message));
@@ -199,7 +196,7 @@ const LISTEN = `
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
 
-/** Whether the next press meets something else than the element, or a label of it. */
+/** Whether the next press misses the element and its labels. */
 const NOTE_MISSES = `
   const [wanted] = arguments;
   const isWanted = (node) => node === wanted || node.control === wanted;
@@ -213,15 +210,12 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
     found = await findNow(driver, role, name);
     return found !== undefined;
   }).catch((error: unknown) => {
-    throw new Error(`There is no ${role} "${name}".`, { cause: error });
+    throw new Error(`Found no ${role} "${name}".`, { cause: error });
   });
   return found!;
 }
 
-/**
- * The page says which elements could be meant, to save the driver a question for each one; the driver decides. (Asked for the
- * name of what is not rendered, it fails.)
- */
+/** The page narrows the candidates to save round trips; the driver decides, but fails for unrendered elements. */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
     const candidates = await driver.executeScript<WebElement[]>(MEANT, CANDIDATES[role], name);
@@ -229,7 +223,7 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
       if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
     }
   } catch {
-    // It left the page while we asked; what took its place is found next time.
+    // It was removed meanwhile; the next search finds its replacement.
   }
   return undefined;
 }
@@ -241,7 +235,7 @@ const MEANT = `
     (element) => element.checkVisibility() && words(element).includes(arguments[1]),
   );`;
 
-/** The window is larger than the page in it, by what only the page can tell. */
+/** The window is larger than its page, and only the page knows by how much. */
 async function resize(driver: WebDriver, width: number, height: number): Promise<void> {
   const inner = () =>
     driver.executeScript<{ width: number; height: number }>(
@@ -251,7 +245,6 @@ async function resize(driver: WebDriver, width: number, height: number): Promise
   await window.setRect({ x: 0, y: 0, width, height });
   const lost = height - (await inner()).height;
   await window.setRect({ x: 0, y: 0, width, height: height + lost });
-  // The window has its size before the page in it is painted.
   await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
 }
 

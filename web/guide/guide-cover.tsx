@@ -1,5 +1,4 @@
-// A drawn cover for campaigns without pictures, in the campaign's words and colours, like studio/scenes/guide.html.
-// Decoration.
+// A drawn cover for campaigns without pictures, in the campaign's words and colours. Decoration.
 import { MARK_SHAPES } from '#shared/drawings.ts';
 import { chapters, hero, promise } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';
