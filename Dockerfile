@@ -17,7 +17,7 @@ COPY build build
 COPY server server
 COPY shared shared
 COPY web web
-COPY desk/calls desk/calls
+COPY desk/endpoints desk/endpoints
 COPY desk/web desk/web
 ARG CAMPAIGN_FOLDER=campaign
 COPY ${CAMPAIGN_FOLDER} campaign

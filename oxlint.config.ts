@@ -15,7 +15,7 @@ const SQL: Restriction = {
 };
 
 /** Rooms that only people who build and test need. */
-const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
+const WORKSHOP = ['#testing/*', '#build/*', '#stress/*', '#studio/*', '#checks/*', '#e2e/*'];
 /**
  * The floors of server/, from the ground up. A room imports from floors below its own, never from a room beside or above it; types
  * count as imports. With each room stand the files that other rooms and the desk may import; the rest of the room is private.
@@ -39,13 +39,13 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'migrations/migrate.ts',
       'tables/*',
       'all-tables.ts',
-      'across/*',
+      'queries/*',
       // Not how people of a state are read.
-      'people/person.ts',
-      'people/one-person.ts',
-      'people/pages.ts',
-      'people/attributions.ts',
-      'whole/*',
+      'contacts/person.ts',
+      'contacts/one-person.ts',
+      'contacts/pages.ts',
+      'contacts/attributions.ts',
+      'backup/*',
     ],
   },
   // Mailed codes, and the queue of mail and webhooks.
@@ -68,20 +68,20 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'write-faults.ts',
     ],
     // Two subjects: the desk has a log and no metrics.
-    observability: ['logger.ts', 'metrics.ts'],
+    log: ['logger.ts', 'metrics.ts'],
     // The desk writes leads in the shape of events.
     webhooks: ['webhooks.ts', 'lead-as-json.ts'],
     // The desk opens the lookup, because it asks DNS; "desk lost" needs no figures.
-    figures: ['figures.ts', 'mail-platform-lookup.ts'],
+    stats: ['stats.ts', 'mail-platform-lookup.ts'],
     mail: [
       'mail.ts',
       // Each letter is queued in the transaction of its cause, by the function in its file.
-      'letters/code-mail.ts',
-      'letters/guide-mail.ts',
-      'letters/new-lead-mail.ts',
-      'letters/digest-mail.ts',
-      'letters/desk-code-mail.ts',
-      'letters/notice-mail.ts',
+      'templates/code-mail.ts',
+      'templates/guide-mail.ts',
+      'templates/new-lead-mail.ts',
+      'templates/digest-mail.ts',
+      'templates/desk-code-mail.ts',
+      'templates/notice-mail.ts',
       // The desk's doctor examines the account and the key without opening a service.
       'mailer.ts',
       'mail-server-addresses.ts',
@@ -91,10 +91,10 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   { consent: ['chain.ts', 'check.ts', 'sealer.ts', 'slips.ts', 'withdraw.ts'] },
   {
     leads: ['routes.ts', 'visitor-service.ts', 'email-domain.ts'],
-    'mail-events': ['routes.ts', 'read-message.ts', 'take-message.ts'],
-    upkeep: ['upkeep.ts'],
+    bounces: ['routes.ts', 'read-message.ts', 'accept-message.ts'],
+    housekeeping: ['housekeeping.ts'],
   },
-  { run: ['service.ts', 'main.ts', 'app.ts', 'why-the-start-failed.ts'] },
+  { startup: ['service.ts', 'main.ts', 'app.ts', 'why-the-start-failed.ts'] },
 ];
 const ROOMS = FLOORS.flatMap((floor) => Object.keys(floor));
 
@@ -180,12 +180,12 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
     ],
   ],
   [
-    ['desk/calls/**'],
+    ['desk/endpoints/**'],
     [
       ALIASES,
       {
-        group: ['#*/**', '!#desk/calls/*', 'node:*'],
-        message: 'desk/calls/ is for the browser as well: it imports zod and itself only.',
+        group: ['#*/**', '!#desk/endpoints/*', 'node:*'],
+        message: 'desk/endpoints/ is for the browser as well: it imports zod and itself only.',
       },
       REACT,
     ],
@@ -196,10 +196,11 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
       ALIASES,
       {
         group: ['#server/**', '#campaign/**', ...WORKSHOP, 'node:*'],
-        message: 'desk/web/ runs in a browser: it imports desk/calls/, shared/, and the parts of web/ below.',
+        message:
+          'desk/web/ runs in a browser: it imports desk/endpoints/, shared/, and the parts of web/ below.',
       },
       {
-        group: ['#desk/*/*', '#desk/*.ts', '!#desk/calls/*', '!#desk/web/*'],
+        group: ['#desk/*/*', '#desk/*.ts', '!#desk/endpoints/*', '!#desk/web/*'],
         message: 'desk/web/ knows the calls of the desk, not what answers them.',
       },
       {

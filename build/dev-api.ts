@@ -1,7 +1,7 @@
 // The API of the development server. It ends when the channel to its parent closes, however the parent ended.
-import { buildApp } from '#server/run/app.ts';
-import { createLogger } from '#server/observability/logger.ts';
-import { openService, readInstance } from '#server/run/service.ts';
+import { buildApp } from '#server/startup/app.ts';
+import { createLogger } from '#server/log/logger.ts';
+import { openService, readInstance } from '#server/startup/service.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 

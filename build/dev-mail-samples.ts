@@ -1,13 +1,13 @@
 import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
-import type { NewLead } from '#server/db/across/new-leads.ts';
-import { composeBreakerNotice } from '#server/mail/letters/notice-mail.ts';
-import { composeCodeEmail } from '#server/mail/letters/code-mail.ts';
-import { composeDigestEmail } from '#server/mail/letters/digest-mail.ts';
-import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';
-import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
-import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-mail.ts';
+import type { NewLead } from '#server/db/queries/new-leads.ts';
+import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
+import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
+import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';
+import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
+import { letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
+import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
 import { answersText, sampleAnswers } from '#shared/own-answers.ts';
 

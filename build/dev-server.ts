@@ -10,7 +10,7 @@ import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
-import { asSeenFromHere } from '#server/run/service.ts';
+import { asSeenFromHere } from '#server/startup/service.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { languageAttributes } from '#shared/words.ts';
 

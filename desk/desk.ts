@@ -11,8 +11,8 @@ import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-comm
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
 import { printableLines } from '#desk/printable.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
-import { createLogger } from '#server/observability/logger.ts';
-import type { Service } from '#server/run/service.ts';
+import { createLogger } from '#server/log/logger.ts';
+import type { Service } from '#server/startup/service.ts';
 import { readSettings } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);

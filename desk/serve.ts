@@ -2,12 +2,12 @@
 import path from 'node:path';
 import process from 'node:process';
 
-import { buildDeskApp } from '#desk/http/desk-app.ts';
-import { listenPatiently } from '#desk/http/listen.ts';
+import { buildDeskApp } from '#desk/server/desk-app.ts';
+import { listenPatiently } from '#desk/server/listen.ts';
 import { findRelease } from '#server/http/releases.ts';
-import { openServerLog } from '#server/observability/logger.ts';
+import { openServerLog } from '#server/log/logger.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { openService, readInstance } from '#server/run/service.ts';
+import { openService, readInstance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 /** Longer than anyone waits for an answer, shorter than the page's process waits for this one. */

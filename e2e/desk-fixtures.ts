@@ -1,9 +1,9 @@
 // A site with its desk and signed-in desk users. Mail is really sent.
 import { request, type Page } from '@playwright/test';
 
-import type { Answer } from '#desk/calls/call.ts';
-import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
-import type { doctor } from '#desk/calls/figures.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import type { doctor } from '#desk/endpoints/figures.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';

@@ -1,4 +1,4 @@
-// Starts the server (run/main.ts). With `--check` it only checks settings, words and ports, before the site is built. A second after the
+// Starts the server (startup/main.ts). With `--check` it only checks settings, words and ports, before the site is built. A second after the
 // start it collects the garbage that starting left (docs/decisions/0019-collect-garbage-after-the-start.md).
 import { setFlagsFromString } from 'node:v8';
 
@@ -20,7 +20,7 @@ await startChecked({
   run: async () => {
     // Before the rest: --check ends in there.
     ({ collectGarbage } = await import('./platform/collect-garbage.ts'));
-    await import('./run/main.ts');
+    await import('./startup/main.ts');
   },
 });
 

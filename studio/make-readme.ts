@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from '@playwright/test';
 import sharp, { type Sharp } from 'sharp';
 
-import { buildDeskApp } from '#desk/http/desk-app.ts';
-import { createLink } from '#desk/http/door/link.ts';
-import { createMemorySessions } from '#desk/http/door/sessions.ts';
+import { buildDeskApp } from '#desk/server/desk-app.ts';
+import { createLink } from '#desk/server/auth/link.ts';
+import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';

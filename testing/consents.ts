@@ -1,6 +1,6 @@
 import type { ChainError } from '#server/consent/chain.ts';
 import type { ChainReport } from '#server/consent/check.ts';
-import type { Service } from '#server/run/service.ts';
+import type { Service } from '#server/startup/service.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';

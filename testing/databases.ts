@@ -17,7 +17,7 @@ export const ENGINES: readonly Engine[] =
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 /** A migrated, empty database; copying it takes a third of the time of migrating. */
 const TEMPLATE_VARIABLE = 'TEST_POSTGRES_TEMPLATE';
-/** Set if the server connects through a PgBouncer (proofs/pgbouncer.ts). */
+/** Set if the server connects through a PgBouncer (stress/pgbouncer.ts). */
 export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
 
 export const behindPgBouncer = (): string | false =>

@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
-import { buildDeskApp, type DeskAppOptions } from '#desk/http/desk-app.ts';
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { buildDeskApp, type DeskAppOptions } from '#desk/server/desk-app.ts';
 import type { Engine } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#desk/commands/command.ts';
 import { runDesk } from '#desk/commands/all-commands.ts';
-import { createLogger } from '#server/observability/logger.ts';
-import type { Service } from '#server/run/service.ts';
+import { createLogger } from '#server/log/logger.ts';
+import type { Service } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 

@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 
-import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
+import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';

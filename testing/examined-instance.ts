@@ -11,7 +11,7 @@ import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';
 import { examinePage } from '#desk/doctor/page.ts';
 import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
-import { lookAtDatabase } from '#server/db/whole/look-at-database.ts';
+import { lookAtDatabase } from '#server/db/backup/look-at-database.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';

@@ -2,15 +2,15 @@
 // search). testing/compare-engines.ts finds statements that these miss.
 
 const DATABASE = [
-  'server/db/across/personal-data',
+  'server/db/queries/personal-data',
   'server/db/engine/page-through-table',
   'server/db/engine/statements',
   'server/db/migrations/migrate',
   'server/db/migrations/schema-changes',
-  'server/db/people/matches',
-  'server/db/people/pages',
+  'server/db/contacts/matches',
+  'server/db/contacts/pages',
   'server/http/api-walk',
-  'server/upkeep/delete-expired-rows',
+  'server/housekeeping/delete-expired-rows',
 ];
 
 const VISITORS = [
@@ -28,12 +28,12 @@ const VISITORS = [
 const MAIL_AND_EVENTS = [
   'server/consent/chain',
   'server/consent/sealer',
-  'server/figures/mail-platforms',
+  'server/stats/mail-platforms',
   'server/limits/breaker',
   'server/limits/limits',
-  'server/mail-events/mail-events',
-  'server/mail/letters/guide-mail',
-  'server/mail/letters/new-lead-mail',
+  'server/bounces/mail-events',
+  'server/mail/templates/guide-mail',
+  'server/mail/templates/new-lead-mail',
   'server/jobs/mail-jobs',
   'server/mail/outbox/mail-worker',
   'server/webhooks/bounced-leads',
@@ -54,13 +54,13 @@ const DESK = [
   'desk/commands/suppress',
   'desk/desk',
   'desk/doctor/data-and-secret',
-  'desk/http/answers/changes',
-  'desk/http/answers/figures',
-  'desk/http/answers/people',
-  'desk/http/attacks',
-  'desk/http/door/door',
-  'desk/http/door/passkeys',
-  'desk/record/record',
+  'desk/server/handlers/changes',
+  'desk/server/handlers/figures',
+  'desk/server/handlers/people',
+  'desk/server/attacks',
+  'desk/server/auth/auth',
+  'desk/server/auth/passkeys',
+  'desk/audit-log/audit-log',
 ];
 
 export const ON_POSTGRES: readonly string[] = [...DATABASE, ...VISITORS, ...MAIL_AND_EVENTS, ...DESK].map(

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createLogger } from '#server/observability/logger.ts';
-import { openService, type Instance, type Service, type ServiceReplacements } from '#server/run/service.ts';
+import { createLogger } from '#server/log/logger.ts';
+import {
+  openService,
+  type Instance,
+  type Service,
+  type ServiceReplacements,
+} from '#server/startup/service.ts';
 
 /** @param folder base of relative paths in settings */
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {

@@ -19,7 +19,7 @@ const MAIL_WORKER = 'server/mail/outbox/mail-worker.test.ts';
 const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
 const FORGERIES = 'server/consent/forgeries.test.ts';
 const ERASURE = 'desk/commands/erase.test.ts';
-const DESK_ATTACKS = 'desk/http/attacks.test.ts';
+const DESK_ATTACKS = 'desk/server/attacks.test.ts';
 
 export const FAULTS: readonly PlantedFault[] = [
   {
@@ -158,7 +158,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'an expired code is not mailed',
     fault: 'skip the check before sending',
-    file: 'server/mail/letters/code-mail.ts',
+    file: 'server/mail/templates/code-mail.ts',
     find: '    if (code === undefined || !isLive(code, now)) return null;\n',
     replace: '    if (code === undefined) return null;\n',
     tests: [MAIL_WORKER],
@@ -257,7 +257,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/leads/article.ts',
     find: ': await findReader(database.db, leadId);',
     replace: ': { id: leadId, first_read_at: 1 };',
-    tests: [RACES, 'server/db/across/personal-data.test.ts'],
+    tests: [RACES, 'server/db/queries/personal-data.test.ts'],
   },
   {
     promise: 'session and challenge cookies are HttpOnly and signed',
@@ -265,7 +265,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/http/cookies.ts',
     find: 'httpOnly: true',
     replace: 'httpOnly: false',
-    tests: ['server/run/security.test.ts', LEADS],
+    tests: ['server/startup/security.test.ts', LEADS],
   },
   {
     promise: 'session and challenge cookies are HttpOnly and signed',
@@ -369,12 +369,12 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/mail/outbox/deliver-mail.ts',
     find: 'kind.respectsSuppression && (await isSuppressed(parts, recipient))',
     replace: 'kind.respectsSuppression && (await isSuppressed(parts, recipient)) && false',
-    tests: ['server/mail/letters/guide-mail.test.ts', 'server/mail/outbox/dead-address.test.ts'],
+    tests: ['server/mail/templates/guide-mail.test.ts', 'server/mail/outbox/dead-address.test.ts'],
   },
   {
     promise: 'a suppressed address gets no mail but a code it asked for',
     fault: 'hold the code back, too',
-    file: 'server/mail/letters/code-mail.ts',
+    file: 'server/mail/templates/code-mail.ts',
     find: '  respectsSuppression: false,',
     replace: '  respectsSuppression: true,',
     tests: ['server/mail/outbox/dead-address.test.ts'],
@@ -433,10 +433,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'erasing removes a person everywhere',
     fault: 'leave one table out',
-    file: 'server/db/across/personal-data.ts',
+    file: 'server/db/queries/personal-data.ts',
     find: "corrections: await deleteRows(tx, 'corrections', email),",
     replace: 'corrections: 0,',
-    tests: [ERASURE, 'server/db/across/personal-data.test.ts'],
+    tests: [ERASURE, 'server/db/queries/personal-data.test.ts'],
   },
   {
     promise: 'erasing removes a person from the bytes of the files',
@@ -465,23 +465,23 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'expiry deletes unverified data after RETENTION_DAYS',
     fault: 'skip the forms',
-    file: 'server/db/across/expiry.ts',
+    file: 'server/db/queries/expiry.ts',
     find: '          unverifiedStep(unverified),\n',
     replace: '',
-    tests: ['server/upkeep/delete-expired-rows.test.ts'],
+    tests: ['server/housekeeping/delete-expired-rows.test.ts'],
   },
   {
     promise: 'expiry deletes unverified data after RETENTION_DAYS',
     fault: 'skip the codes',
-    file: 'server/db/across/expiry.ts',
+    file: 'server/db/queries/expiry.ts',
     find: '          codesStep(unverified),\n',
     replace: '',
-    tests: ['server/upkeep/delete-expired-rows.test.ts'],
+    tests: ['server/housekeeping/delete-expired-rows.test.ts'],
   },
   {
     promise: 'a damaged backup is refused before anything changes',
     fault: 'skip the integrity check',
-    file: 'server/db/whole/restore.ts',
+    file: 'server/db/backup/restore.ts',
     find: "    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };\n",
     replace: "    if (sound === undefined) return { type: 'damaged' };\n",
     tests: ['desk/commands/restore.test.ts'],
@@ -505,10 +505,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'no personal data, code or secret in logs',
     fault: 'log the message of an error',
-    file: 'server/observability/logger.ts',
+    file: 'server/log/logger.ts',
     find: "    type: identifier(thrown.constructor.name) ?? 'Error',\n",
     replace: '    type: thrown.message,\n',
-    tests: ['server/observability/logger.test.ts', 'server/run/security.test.ts'],
+    tests: ['server/log/logger.test.ts', 'server/startup/security.test.ts'],
   },
   {
     promise: 'no personal data, code or secret in logs',
@@ -517,20 +517,20 @@ export const FAULTS: readonly PlantedFault[] = [
     find: '    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    const { email }',
     replace:
       "    const clientAddress = visitorAddress(request);\n    if (clientAddress === null) return dropRequest(reply);\n    request.log.info({ body: request.body }, 'A form came.');\n    const { email }",
-    tests: ['server/run/security.test.ts', LEADS],
+    tests: ['server/startup/security.test.ts', LEADS],
   },
   {
     promise: 'the desk: only listed users',
     fault: 'keep the sessions of a removed user',
-    file: 'desk/http/desk-app.ts',
+    file: 'desk/server/desk-app.ts',
     find: "  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);\n",
     replace: '',
-    tests: ['desk/http/door/door.test.ts'],
+    tests: ['desk/server/auth/auth.test.ts'],
   },
   {
     promise: 'the desk: `read` users cannot change or export',
     fault: 'skip the role check',
-    file: 'desk/http/desk-app.ts',
+    file: 'desk/server/desk-app.ts',
     find: "    if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);\n",
     replace: '',
     tests: [DESK_ATTACKS],
@@ -538,10 +538,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the desk: every action is in the audit log',
     fault: 'skip one log entry',
-    file: 'desk/http/answers/changes.ts',
+    file: 'desk/server/handlers/changes.ts',
     find: "    await note('suppressed', email, reason);\n",
     replace: '',
-    tests: ['desk/record/record.test.ts', 'desk/http/answers/changes.test.ts'],
+    tests: ['desk/audit-log/audit-log.test.ts', 'desk/server/handlers/changes.test.ts'],
   },
   {
     promise: 'a mistake in words is reported by file and line before a visitor meets it',
@@ -563,10 +563,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a full disk costs log lines and new forms, never the page',
     fault: 'let the log throw',
-    file: 'server/observability/log-output.ts',
+    file: 'server/log/log-output.ts',
     find: '      done(error as NodeJS.ErrnoException, 0);\n      return;\n',
     replace: '      throw error;\n',
-    tests: ['server/observability/log-output.test.ts'],
+    tests: ['server/log/log-output.test.ts'],
   },
   {
     promise: 'the page: delays and limits of the specification',

@@ -12,15 +12,15 @@ import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 /** Files that start processes, mostly wait, or replace globals: each runs in its own process, first. */
 const ALONE = [
-  'server/run/restart',
-  'server/run/main',
+  'server/startup/restart',
+  'server/startup/main',
   'server/http/releases',
   'server/http/overload',
   'desk/desk',
   'server/db/engine/failover',
   'desk/doctor/doctor',
-  'server/run/refused-starts',
-  'server/observability/metrics',
+  'server/startup/refused-starts',
+  'server/log/metrics',
   'server/campaign/campaign-files',
   'desk/web/leads/save-export',
 ].map((name) => `${name}.test.ts`);

@@ -6,7 +6,7 @@ import { after } from 'node:test';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { buildApp, type AppOptions } from '#server/run/app.ts';
+import { buildApp, type AppOptions } from '#server/startup/app.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -14,9 +14,9 @@ import type { Schema } from '#server/db/schema.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
-import { createLogger } from '#server/observability/logger.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
-import type { Service, ServiceReplacements } from '#server/run/service.ts';
+import { createLogger } from '#server/log/logger.ts';
+import type { Metrics } from '#server/log/metrics.ts';
+import type { Service, ServiceReplacements } from '#server/startup/service.ts';
 import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';

@@ -1,6 +1,6 @@
-import { createLogger } from '#server/observability/logger.ts';
-import { openService, readInstance } from '#server/run/service.ts';
-import { portMistakes } from '#server/run/why-the-start-failed.ts';
+import { createLogger } from '#server/log/logger.ts';
+import { openService, readInstance } from '#server/startup/service.ts';
+import { portMistakes } from '#server/startup/why-the-start-failed.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 

@@ -4,7 +4,7 @@ import { analytics, variants } from '#campaign/site.yaml';
 import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 import { lostState } from '#web/kept-entry.ts';
-import { asksNotToBeCounted } from '#web/wishes.ts';
+import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };

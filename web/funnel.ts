@@ -4,7 +4,7 @@ import { API } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { visitHeader } from '#web/attribution.ts';
 import { isPreview, ownVariant } from '#web/variant.ts';
-import { asksNotToBeCounted } from '#web/wishes.ts';
+import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 const reported = new Set<ReportedStep>();

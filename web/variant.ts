@@ -1,6 +1,6 @@
 // Names the page's variant in API calls. Without variants, the bundler drops this code.
 import { variant } from '#campaign/site.yaml';
-import { asksNotToBeCounted } from '#web/wishes.ts';
+import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
 /** `/?variant=b` previews a page; nothing is counted. */
 export const isPreview = (): boolean => variant !== undefined && /[?&]variant=/.test(location.search);

@@ -9,7 +9,7 @@ import { bounceAddress } from '#server/secrets/bounce-address.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';

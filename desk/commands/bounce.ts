@@ -10,8 +10,8 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
-import { messagesOf } from '#server/mail-events/read-message.ts';
-import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
+import { messagesOf } from '#server/bounces/read-message.ts';
+import { takeMessage, type MessageOutcome } from '#server/bounces/accept-message.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/consent/withdraw.ts';
 

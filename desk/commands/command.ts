@@ -4,9 +4,9 @@ import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isDatabaseOpen } from '#server/db/whole/restore.ts';
-import { openService, readInstance, type Instance, type Service } from '#server/run/service.ts';
-import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+import { isDatabaseOpen } from '#server/db/backup/restore.ts';
+import { openService, readInstance, type Instance, type Service } from '#server/startup/service.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
   /**

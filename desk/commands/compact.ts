@@ -6,8 +6,8 @@ import type { Command } from '@commander-js/extra-typings';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { rewriteDatabase } from '#server/db/whole/compact.ts';
-import { sayBytes, sayRemains } from '#desk/people/remains.ts';
+import { rewriteDatabase } from '#server/db/backup/compact.ts';
+import { sayBytes, sayRemains } from '#desk/people/residual-data.ts';
 
 export function addCompact(program: Command, desk: Desk): void {
   program

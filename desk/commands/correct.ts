@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { correctAnswers, type AnswerChange } from '#desk/people/correct.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
-import { changePerson, commandLine } from '#desk/record/record.ts';
+import { changePerson, commandLine } from '#desk/audit-log/audit-log.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 

@@ -6,7 +6,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { ELSEWHERE, erasePerson, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
 import { readAddress } from '#desk/people/held-data.ts';
-import { commandLine } from '#desk/record/record.ts';
+import { commandLine } from '#desk/audit-log/audit-log.ts';
 
 export function addErase(program: Command, desk: Desk): void {
   program

@@ -19,9 +19,9 @@ import {
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { listExports, type NamedExport, rememberExported } from '#server/db/across/export-history.ts';
+import { listExports, type NamedExport, rememberExported } from '#server/db/queries/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';

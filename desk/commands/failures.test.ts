@@ -11,11 +11,11 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { createLogger } from '#server/observability/logger.ts';
+import { createLogger } from '#server/log/logger.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { explainFailure } from '#server/run/why-the-start-failed.ts';
-import { openService } from '#server/run/service.ts';
+import { explainFailure } from '#server/startup/why-the-start-failed.ts';
+import { openService } from '#server/startup/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';

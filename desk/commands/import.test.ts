@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
+import type { StoryEntry } from '#desk/people/timeline.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';

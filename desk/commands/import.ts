@@ -13,7 +13,7 @@ import { importPeople, type ImportCounts } from '#server/db/tables/imported-lead
 import { isGarbled, statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 

@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { asTyped } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
-import { LEAD_STATES, type LeadState } from '#server/db/people/person.ts';
+import { LEAD_STATES, type LeadState } from '#server/db/contacts/person.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
 /** Makes the reader of an option that holds a time. It returns milliseconds since 1970. */

@@ -1,7 +1,7 @@
 // desk leads: lists leads, or people in another state.
 import type { Command } from '@commander-js/extra-typings';
 
-import type { LeadRecord } from '#server/db/people/person.ts';
+import type { LeadRecord } from '#server/db/contacts/person.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';

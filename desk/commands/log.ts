@@ -3,9 +3,9 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { logEntryOf } from '#desk/record/record.ts';
+import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import type { LogEntry } from '#desk/calls/door.ts';
+import type { LogEntry } from '#desk/endpoints/auth.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { deskLogPages } from '#server/db/tables/desk-log.ts';
 

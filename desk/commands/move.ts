@@ -18,12 +18,12 @@ import {
   otherConnections,
   RowsDiffer,
   type Moved,
-} from '#server/db/whole/move.ts';
-import { COMPANIONS, inspectDatabase } from '#server/db/whole/restore.ts';
+} from '#server/db/backup/move.ts';
+import { COMPANIONS, inspectDatabase } from '#server/db/backup/restore.ts';
 import { sayHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 type Address = Config['database'];
 type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: Engine }>;

@@ -7,8 +7,8 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { createLink } from '#desk/http/door/link.ts';
-import { createMemorySessions } from '#desk/http/door/sessions.ts';
+import { createLink } from '#desk/server/auth/link.ts';
+import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
@@ -28,7 +28,7 @@ export function addOpen(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
     .action(async ({ port: wanted }) => {
       // Other commands need no HTTP.
-      const { buildDeskApp } = await import('#desk/http/desk-app.ts');
+      const { buildDeskApp } = await import('#desk/server/desk-app.ts');
       const service = await desk.service();
       const release = findRelease(PROJECT_FOLDER, readCampaignFolder());
       if (release.type === 'complaint') throw new CommandFailure(release.complaint);

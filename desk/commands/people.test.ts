@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
+import type { StoryEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';

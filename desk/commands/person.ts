@@ -5,8 +5,8 @@ import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
-import { noteCommand } from '#desk/record/record.ts';
-import { storyOf } from '#desk/people/story-of-a-person.ts';
+import { noteCommand } from '#desk/audit-log/audit-log.ts';
+import { storyOf } from '#desk/people/timeline.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export function addPerson(program: Command, desk: Desk): void {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { askedGroups } from '#server/db/across/report-figures.ts';
+import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';

@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { changePerson, commandLine } from '#desk/record/record.ts';
+import { changePerson, commandLine } from '#desk/audit-log/audit-log.ts';
 
 export function addSendGuide(program: Command, desk: Desk): void {
   program

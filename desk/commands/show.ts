@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { storyOf } from '#desk/people/story-of-a-person.ts';
+import { storyOf } from '#desk/people/timeline.ts';
 
 export function addShow(program: Command, desk: Desk): void {
   program

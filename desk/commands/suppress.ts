@@ -17,14 +17,14 @@ import {
   undoSlips,
   type GivenReason,
 } from '#desk/people/suppress.ts';
-import { changePerson, commandLine, noteCommand } from '#desk/record/record.ts';
+import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
 import { printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
-import type { Service } from '#server/run/service.ts';
+import type { Service } from '#server/startup/service.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 const WIDTHS = [16, 32, 14] as const;

@@ -5,7 +5,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { tableLine } from '#desk/commands/terminal-table.ts';
-import { changeAndNote, commandLine } from '#desk/record/record.ts';
+import { changeAndNote, commandLine } from '#desk/audit-log/audit-log.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
 

@@ -3,8 +3,8 @@
 import process from 'node:process';
 
 import type { Config } from '#server/settings/settings.ts';
-import { findDamage, lookAtDatabase, type Look } from '#server/db/whole/look-at-database.ts';
-import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+import { findDamage, lookAtDatabase, type Look } from '#server/db/backup/look-at-database.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type DatabaseReport =
   | { readonly type: 'look'; readonly look: Look }

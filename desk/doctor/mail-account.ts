@@ -5,7 +5,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding } from '#desk/doctor/finding.ts';
-import type { Look } from '#server/db/whole/look-at-database.ts';
+import type { Look } from '#server/db/backup/look-at-database.ts';
 import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
 import { DAY_MS } from '#server/platform/time.ts';

@@ -1,7 +1,7 @@
 // Asks the page itself whether it runs and is healthy: only the running page can see a deleted database file, or mail that is stuck.
 import type { Config } from '#server/settings/settings.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
-import { askHealth } from '#server/run/why-the-start-failed.ts';
+import { askHealth } from '#server/startup/why-the-start-failed.ts';
 
 const { ok, note, problem } = about('page');
 

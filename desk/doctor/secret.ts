@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { Look } from '#server/db/whole/look-at-database.ts';
+import type { Look } from '#server/db/backup/look-at-database.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { sayOpenToOthers } from '#server/platform/private-files.ts';
-import { openFilesOf, secretFolderOf } from '#server/run/service.ts';
+import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
 
 const { ok, note, warning, problem } = about('secret');
 const files = about('files');

@@ -1,5 +1,5 @@
 // Judges whether events reach the programs of WEBHOOK_URLS: the database holds what was given up.
-import type { Look } from '#server/db/whole/look-at-database.ts';
+import type { Look } from '#server/db/backup/look-at-database.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 

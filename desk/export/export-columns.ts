@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Cell } from '#desk/export/csv.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { splitName } from '#server/platform/split-name.ts';
-import type { LeadRecord, LeadState } from '#server/db/people/person.ts';
+import type { LeadRecord, LeadState } from '#server/db/contacts/person.ts';
 import {
   firstSourceOf,
   readAttribution,

@@ -1,6 +1,6 @@
 // Which sources and campaigns people came from: a misspelt one would choose no one, and look like a campaign that failed.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
-import { attributionPages } from '#server/db/people/attributions.ts';
+import { attributionPages } from '#server/db/contacts/attributions.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';

@@ -1,7 +1,7 @@
 // Which states a format can take.
 import { CommandFailure } from '#desk/command-failure.ts';
 import { FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
-import type { LeadState } from '#server/db/people/person.ts';
+import type { LeadState } from '#server/db/contacts/person.ts';
 
 /**
  * Files for other programs have no column for the state: people who are not verified would count as leads there.

@@ -1,8 +1,8 @@
 // Writes leads as text, a page at a time.
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/people/pages.ts';
-import type { LeadFilter, LeadRecord, LeadState } from '#server/db/people/person.ts';
+import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/pages.ts';
+import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/person.ts';
 import { hintsOf } from '#server/attribution/source.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {

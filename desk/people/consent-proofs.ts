@@ -1,4 +1,4 @@
-// The proofs of a person's consent: sealed, checked with the whole chain, and as a page to print.
+// The stress of a person's consent: sealed, checked with the whole chain, and as a page to print.
 import { setImmediate } from 'node:timers/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -11,7 +11,7 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { isoTime } from '#server/platform/time.ts';
-import type { Service } from '#server/run/service.ts';
+import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 
 /** Work on the whole chain takes seconds for each 100,000 consents. */
@@ -71,7 +71,7 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * The proofs of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
+ * The stress of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
  * to its entry. An entry whose content does not fit its hash is among the errors only.
  * @returns a document for programs, a page to print, and whether they prove the consent: all errors are accepted
  * @throws {CommandFailure} when there are none

@@ -1,10 +1,10 @@
 // Erases a person: rows, mail in files, and what a deletion leaves in the files of the database.
 import { nothingHeld } from '#desk/people/held-data.ts';
-import { COMPACT, removeRemains } from '#desk/people/remains.ts';
-import { changePerson, type Actor } from '#desk/record/record.ts';
+import { COMPACT, removeRemains } from '#desk/people/residual-data.ts';
+import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/across/personal-data.ts';
-import type { Service } from '#server/run/service.ts';
+import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/queries/personal-data.ts';
+import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 
 export type ErasedCounts = Readonly<Record<keyof ErasedRows | 'mailFiles', number>>;
@@ -111,7 +111,7 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   codes: ['code', 'codes'],
   outbox: ['mail', 'mails'],
   consent_receipts: ['consent', 'consents'],
-  consent_chain: ['proof of consent', 'proofs of consent'],
+  consent_chain: ['proof of consent', 'stress of consent'],
   withdrawals: ['withdrawal', 'withdrawals'],
   suppression_removals: ['note of a removal', 'notes of removals'],
   corrections: ['correction', 'corrections'],

@@ -1,7 +1,7 @@
 // Reads a typed address, and what is held about it.
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
+import { listPersonalData, type PersonalData } from '#server/db/queries/personal-data.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /**

@@ -1,9 +1,9 @@
 // All that is held about a person, as a page to print: for an answer under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import type { PersonalData } from '#server/db/across/personal-data.ts';
+import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
-import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
+import type { StoryEntry } from '#desk/people/timeline.ts';
 
 /**
  * @param writtenAt ISO 8601

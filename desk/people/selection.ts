@@ -1,10 +1,10 @@
 // The filter of the desk's pages, as the database takes it; and a person as these pages show one.
-import type { Filter, Person } from '#desk/calls/people.ts';
+import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
-import type { LeadRecord } from '#server/db/people/person.ts';
+import type { LeadRecord } from '#server/db/contacts/person.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';

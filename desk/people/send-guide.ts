@@ -3,8 +3,8 @@ import { v7 as uuid } from 'uuid';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { sendGuideAgain, type GuideAgain } from '#server/mail/letters/guide-mail.ts';
-import type { Service } from '#server/run/service.ts';
+import { sendGuideAgain, type GuideAgain } from '#server/mail/templates/guide-mail.ts';
+import type { Service } from '#server/startup/service.ts';
 
 /**
  * Queues the guide for a lead.

@@ -1,9 +1,9 @@
 // New leads by their answers to the campaign's own questions that have choices. An answer that is not offered is counted and not shown:
 // the question may have been one for free text, and the report names nobody.
-import { answerGroups, type Span } from '#server/db/across/report-figures.ts';
+import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/source.ts';
-import type { Only } from '#server/figures/figures.ts';
+import type { Only } from '#server/stats/stats.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 

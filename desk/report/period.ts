@@ -1,5 +1,5 @@
 // Periods of a report: the time it is about, and the time it is compared with. Days are in UTC.
-import type { Span } from '#server/db/across/report-figures.ts';
+import type { Span } from '#server/db/queries/report-figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 export type Period = Span & {

@@ -4,12 +4,12 @@ import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
 import { gatherReport, type Report } from '#desk/report/report.ts';
 import { shownSource, type Origin } from '#server/attribution/source.ts';
-import { isVariantOfLeads } from '#server/db/across/report-figures.ts';
+import { isVariantOfLeads } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Only } from '#server/figures/figures.ts';
+import type { Only } from '#server/stats/stats.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
-import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
-import type { Service } from '#server/run/service.ts';
+import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import type { Service } from '#server/startup/service.ts';
 
 export const PERIODS =
   'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).';

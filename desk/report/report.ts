@@ -1,13 +1,13 @@
 // The report: the figures of a period, and the few of the period before that they are compared with.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { countLeads, leadGroups, type Span } from '#server/db/across/report-figures.ts';
+import { countLeads, leadGroups, type Span } from '#server/db/queries/report-figures.ts';
 import {
   gatherFigures,
   knownSince,
   type Figures,
   type FiguresOptions,
   type Only,
-} from '#server/figures/figures.ts';
+} from '#server/stats/stats.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
 import type { Period } from '#desk/report/period.ts';

@@ -1,5 +1,5 @@
 // The sections of the report, for page and terminal: a finding in one sentence, and a table whose rows have a bar.
-import type { Row } from '#server/figures/figures.ts';
+import type { Row } from '#server/stats/stats.ts';
 import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';

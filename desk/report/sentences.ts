@@ -1,15 +1,8 @@
 // The figures in sentences, for the page and the terminal.
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
-import type { CodeFate } from '#server/db/across/code-fates.ts';
+import type { CodeFate } from '#server/db/queries/code-delivery.ts';
 import { OTHERS } from '#server/attribution/source.ts';
-import {
-  countOf,
-  type CodeStep,
-  type Figures,
-  type Only,
-  type Row,
-  type Step,
-} from '#server/figures/figures.ts';
+import { countOf, type CodeStep, type Figures, type Only, type Row, type Step } from '#server/stats/stats.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';

@@ -1,7 +1,7 @@
 // Variants of the page by first views and verified leads, over the whole comparison: since the day on which the newest of them was first
 // seen, whatever the period of the report. A window that moves along would be another sample with each look.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
-import { variantGroups } from '#server/db/across/report-figures.ts';
+import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { variantDays } from '#server/db/tables/variant-counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';

@@ -2,7 +2,7 @@
 import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import type { Me } from '#desk/calls/door.ts';
+import type { Me } from '#desk/endpoints/auth.ts';
 import { Enter } from '#desk/web/sign-in/enter.tsx';
 import { SignIn } from '#desk/web/sign-in/sign-in.tsx';
 import { Frame } from '#desk/web/frame/frame.tsx';

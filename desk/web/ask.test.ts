@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 
-import { get, post } from '#desk/calls/call.ts';
+import { get, post } from '#desk/endpoints/endpoint.ts';
 import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
 import * as z from 'zod/mini';
 

@@ -1,6 +1,6 @@
 // The browser's side of the desk's calls: asks, and makes one kind of error out of everything that can go wrong.
-import type { Call } from '#desk/calls/call.ts';
-import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
+import type { Call } from '#desk/endpoints/endpoint.ts';
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import { failure as words } from '#desk/web/words.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 

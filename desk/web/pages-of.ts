@@ -1,7 +1,7 @@
 // Lists that come a page at a time: the newest first, more on demand.
 import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 
-import type { Call } from '#desk/calls/call.ts';
+import type { Call } from '#desk/endpoints/endpoint.ts';
 import { ask } from '#desk/web/ask.ts';
 import { keyOf } from '#desk/web/queries.ts';
 

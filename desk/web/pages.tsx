@@ -1,7 +1,7 @@
 // The desk's pages: the path of each, its place in the navigation, and what it shows. A new page is an entry here.
 import type { ComponentType } from 'react';
 
-import type { Role } from '#desk/calls/call.ts';
+import type { Role } from '#desk/endpoints/endpoint.ts';
 import { Account } from '#desk/web/account/account.tsx';
 import { Companies } from '#desk/web/companies/companies.tsx';
 import { DoctorPage } from '#desk/web/doctor/doctor-page.tsx';

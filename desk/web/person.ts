@@ -1,7 +1,7 @@
 // The person who is signed in, for the parts of a page: what may this reader press?
 import { createContext, use } from 'react';
 
-import type { Me } from '#desk/calls/door.ts';
+import type { Me } from '#desk/endpoints/auth.ts';
 
 export const PersonContext = createContext<Me | null>(null);
 

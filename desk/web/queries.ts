@@ -10,8 +10,8 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 
-import type { Call } from '#desk/calls/call.ts';
-import { me, type Me } from '#desk/calls/door.ts';
+import type { Call } from '#desk/endpoints/endpoint.ts';
+import { me, type Me } from '#desk/endpoints/auth.ts';
 import { ask, isSignedOut } from '#desk/web/ask.ts';
 
 /** Going back to a page within this time shows what it showed; later it is asked again behind what is shown. */

@@ -2,7 +2,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 import { countEvents, listEvents, reviveEvents, type ListedEvent } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
-import type { Service } from '#server/run/service.ts';
+import type { Service } from '#server/startup/service.ts';
 
 const MOST_LISTED = 200;
 

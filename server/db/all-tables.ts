@@ -34,8 +34,8 @@ const JOB_COLUMNS = {
 } as const;
 
 /**
- * Each table after those that its rows refer to. A new one, or a new column, is entered here; across/personal-data.ts erases its rows,
- * across/expiry.ts deletes them in time.
+ * Each table after those that its rows refer to. A new one, or a new column, is entered here; queries/personal-data.ts erases its rows,
+ * queries/expiry.ts deletes them in time.
  */
 export const TABLES = {
   consent_wordings: {

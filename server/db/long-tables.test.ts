@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { expirySteps, newExpiryProgress, takeStep } from '#server/db/across/expiry.ts';
-import { countLeads, leadGroups } from '#server/db/across/report-figures.ts';
+import { expirySteps, newExpiryProgress, takeStep } from '#server/db/queries/expiry.ts';
+import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { leadPages } from '#server/db/people/pages.ts';
+import { leadPages } from '#server/db/contacts/pages.ts';
 import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
 import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';

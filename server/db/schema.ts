@@ -7,7 +7,7 @@ import type { LeadAnswers } from '#shared/lead.ts';
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
-/** The same, until it is erased (across/personal-data.ts). */
+/** The same, until it is erased (queries/personal-data.ts). */
 type Erasable<T> = ColumnType<T, T, T>;
 
 /** A column for each of what the form asks. A table that has the name has them all. */
@@ -199,7 +199,7 @@ type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<s
 /** Who runs the mail of a domain, as DNS answered. */
 type MailDomains = {
   domain: Fixed<string>;
-  /** As recognised when it was looked up (server/figures/mail-platforms.ts). */
+  /** As recognised when it was looked up (server/stats/mail-platforms.ts). */
   platform: string;
   /** The first mail server in its MX record; null when DNS named none. */
   mx_host: string | null;
@@ -326,7 +326,7 @@ type DeskSignIns = {
 /** A person who is signed in at the desk. The role is not here: DESK_PEOPLE says it at each request. */
 type DeskSessions = {
   id: Fixed<string>;
-  /** HMAC-SHA-256, with a key made from APP_SECRET, of the token and of what else the row says (desk/http/door/sessions.ts). */
+  /** HMAC-SHA-256, with a key made from APP_SECRET, of the token and of what else the row says (desk/server/auth/sessions.ts). */
   token_hash: Fixed<string>;
   email: Fixed<string>;
   begun_at: Fixed<number>;
@@ -343,7 +343,7 @@ type DeskPasskeys = {
   email: Fixed<string>;
   /** What the person called it. */
   name: Fixed<string>;
-  /** COSE, in base64url, and a signature (desk/http/door/passkeys.ts). */
+  /** COSE, in base64url, and a signature (desk/server/auth/passkeys.ts). */
   public_key: string;
   /** How often it was used, as its authenticator counts: a copy counts differently. */
   counter: number;
@@ -355,9 +355,9 @@ type DeskPasskeys = {
 type DeskLog = {
   id: Fixed<string>;
   at: Fixed<number>;
-  /** An address of DESK_PEOPLE, or one of desk/record/record.ts. */
+  /** An address of DESK_PEOPLE, or one of desk/audit-log/audit-log.ts. */
   who: Fixed<string>;
-  /** One of desk/calls/door.ts. */
+  /** One of desk/endpoints/auth.ts. */
   deed: Fixed<string>;
   /** The address that it was about, or the pseudonym of an erased one (tables/desk-log.ts); null for none. */
   about: Erasable<string | null>;

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Http } from '#server/http/http.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
+import type { Metrics } from '#server/log/metrics.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
@@ -22,7 +22,7 @@ const VariantReport = z.strictObject({
 /** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
-/** The part of the service (server/run/service.ts) and of HTTP that this route needs. */
+/** The part of the service (server/startup/service.ts) and of HTTP that this route needs. */
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly funnel: Pick<FunnelCounter, 'stepReported'>;
   readonly campaign: Pick<Campaign, 'variants'>;

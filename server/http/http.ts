@@ -1,5 +1,5 @@
 // The server's HTTP without any feature: what every request meets before its route and after it. The one file through which
-// run/ opens it; routes are added by leads/ and mail-events/.
+// startup/ opens it; leads/ and bounces/ add routes.
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -31,7 +31,7 @@ import { API } from '#shared/api.ts';
 
 const URL_MAX_LENGTH = 2_048;
 
-/** The slice of the service (server/run/service.ts) that HTTP needs. */
+/** The slice of the service (server/startup/service.ts) that HTTP needs. */
 export type HttpService = {
   readonly config: Config;
   readonly campaign: Campaign;

@@ -52,7 +52,7 @@ const ABANDONED_MS = HOUR_MS;
 /** The files that a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [
   'web/**/*',
-  'desk/{calls,web}/**/*',
+  'desk/{endpoints,web}/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
   'server/campaign/{campaign,campaign-folder,icon-set,media-files,own-form,variants,words-and-files,words-file,yaml-mistakes}.ts',

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { queueNotice } from '#server/mail/letters/notice-mail.ts';
-import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
+import { queueNotice } from '#server/mail/templates/notice-mail.ts';
+import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, createGate, startInbox } from '#testing/inbox.ts';

@@ -22,7 +22,7 @@ import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
 import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
 import type { Limits } from '#server/limits/limits.ts';
-import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
+import { queueCodeMail } from '#server/mail/templates/code-mail.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';

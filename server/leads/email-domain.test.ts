@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData, listPersonalData } from '#server/db/across/personal-data.ts';
+import { erasePersonalData, listPersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { inTurn } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';

@@ -13,7 +13,7 @@ import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { verifyChain } from '#server/consent/check.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
+import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';

@@ -5,12 +5,12 @@ import type { FunnelCounter } from '#server/funnel/counter.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
+import type { Metrics } from '#server/log/metrics.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
-/** The part of the service (server/run/service.ts, which explains each field) that routes of visitors need. */
+/** The part of the service (server/startup/service.ts, which explains each field) that routes of visitors need. */
 export type VisitorService = {
   readonly config: Config;
   readonly campaign: Campaign;

@@ -1,4 +1,4 @@
-// The page's mail: what sends it, the outbox it waits in, and the worker that takes it from there. The functions in letters/ queue
+// The page's mail: what sends it, the outbox it waits in, and the worker that takes it from there. The functions in templates/ queue
 // it. run/ opens the page's mail; nothing is sent until it is started.
 import { randomUUIDv7 } from 'node:crypto';
 
@@ -8,8 +8,8 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
 import { deleteEmlFiles, emlFilesAbout, type DeletedFiles } from '#server/mail/eml-files.ts';
-import { composeBreakerNotice, queueNotice, type BreakerReason } from '#server/mail/letters/notice-mail.ts';
-import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
+import { composeBreakerNotice, queueNotice, type BreakerReason } from '#server/mail/templates/notice-mail.ts';
+import type { GuideMail } from '#server/mail/templates/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
 import type { DeliveryParts, MailEvent } from '#server/mail/outbox/deliver-mail.ts';
 import { startMailWorker } from '#server/mail/outbox/mail-worker.ts';

@@ -107,7 +107,7 @@ export const WEIGHTS = {
 } as const;
 
 /**
- * Signing in at the desk (desk/http/door/sign-in.ts), where a few people come from a few places. Codes live, and asking again is quiet,
+ * Signing in at the desk (desk/server/auth/sign-in.ts), where a few people come from a few places. Codes live, and asking again is quiet,
  * as for visitors; all windows slide. Nothing lifts these limits, which are alike for addresses in DESK_PEOPLE and for others:
  *
  * - `asksFromNetwork`, and `sendsToAddress` in an hour, `timesInADay` times as many in a day: beyond the latter, the answer is as always,

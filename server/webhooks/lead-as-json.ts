@@ -1,5 +1,5 @@
 // A lead as programs read it, in events and in what the desk writes as JSON: one shape for both.
-import type { LeadRecord } from '#server/db/people/person.ts';
+import type { LeadRecord } from '#server/db/contacts/person.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
 import { splitName } from '#server/platform/split-name.ts';
 import { isoTime } from '#server/platform/time.ts';

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
 import { queueLeadEvent, type LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';

@@ -5,7 +5,7 @@ import { readTouch } from '#shared/attribution.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 import { COUNTERS } from '#web/analytics/counters.ts';
 import { isPreview } from '#web/variant.ts';
-import { asksNotToBeCounted } from '#web/wishes.ts';
+import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
 /**
  * The page's URL for the counter, without e-mail addresses that a newsletter may have put in it and without click

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
-import { endSession, sessions, type Session } from '#desk/calls/door.ts';
+import { endSession, sessions, type Session } from '#desk/endpoints/auth.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { Passkeys } from '#desk/web/account/passkeys.tsx';
 import { usePerson } from '#desk/web/person.ts';

@@ -1,8 +1,8 @@
 // The person's passkeys: a list, adding one, removing one.
 import { useMemo, useState } from 'react';
 
-import { log } from '#desk/calls/door.ts';
-import { passkeys, removePasskey, type Passkey } from '#desk/calls/passkeys.ts';
+import { log } from '#desk/endpoints/auth.ts';
+import { passkeys, removePasskey, type Passkey } from '#desk/endpoints/passkeys.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useAddPasskey } from '#desk/web/passkeys/use-passkeys.ts';

@@ -1,7 +1,7 @@
 // How many leads each company has, by the domain of their addresses.
 import { useEffect, useMemo, useState } from 'react';
 
-import { domains } from '#desk/calls/people.ts';
+import { domains } from '#desk/endpoints/people.ts';
 import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
 import { listAddress } from '#desk/web/leads/filter.ts';
 import { Link } from '#desk/web/link.tsx';

@@ -1,7 +1,7 @@
 // What is wrong and what to do about it, with the records to publish.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { doctor, type Finding } from '#desk/calls/figures.ts';
+import { doctor, type Finding } from '#desk/endpoints/figures.ts';
 import { ask } from '#desk/web/ask.ts';
 import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 import styles from '#desk/web/doctor/doctor-page.module.css';

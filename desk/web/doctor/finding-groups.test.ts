@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Finding } from '#desk/calls/figures.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 
 const finding = (check: string, state: Finding['state']): Finding => ({ check, state, sentence: '' });

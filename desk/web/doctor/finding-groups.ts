@@ -1,5 +1,5 @@
 // The doctor's findings in the order in which they are to be read: what stops mail first.
-import type { Finding } from '#desk/calls/figures.ts';
+import type { Finding } from '#desk/endpoints/figures.ts';
 
 const FINDING_STATES = ['problem', 'warning', 'note', 'ok'] as const satisfies readonly Finding['state'][];
 

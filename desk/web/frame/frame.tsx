@@ -3,7 +3,7 @@ import * as RadixDialog from '@radix-ui/react-dialog';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
-import { signOut } from '#desk/calls/door.ts';
+import { signOut } from '#desk/endpoints/auth.ts';
 import { Link } from '#desk/web/link.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
 import { usePerson } from '#desk/web/person.ts';

@@ -2,8 +2,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
-import type { Me } from '#desk/calls/door.ts';
-import { choices, type Filter } from '#desk/calls/people.ts';
+import type { Me } from '#desk/endpoints/auth.ts';
+import { choices, type Filter } from '#desk/endpoints/people.ts';
 import { isSignedOut } from '#desk/web/ask.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 import { usePerson } from '#desk/web/person.ts';

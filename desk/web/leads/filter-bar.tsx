@@ -1,7 +1,7 @@
 // The filters of the list. Each change stands in the address at once; what is typed, a moment after the last key.
 import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
-import { choices, STATES, type Filter } from '#desk/calls/people.ts';
+import { choices, STATES, type Filter } from '#desk/endpoints/people.ts';
 import { chosenParts, withPart, type FilterName } from '#desk/web/leads/filter.ts';
 import { usePerson } from '#desk/web/person.ts';
 import { useAsk } from '#desk/web/queries.ts';

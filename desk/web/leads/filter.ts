@@ -1,5 +1,5 @@
 // Which people are listed, and how that stands in the address: what is left at its default is not in it.
-import { Filter, STATES } from '#desk/calls/people.ts';
+import { Filter, STATES } from '#desk/endpoints/people.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 

@@ -1,7 +1,7 @@
 // The people of a filter, the newest first.
 import { useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Filter } from '#desk/calls/people.ts';
+import type { Filter } from '#desk/endpoints/people.ts';
 import { ColumnMenu } from '#desk/web/leads/column-menu.tsx';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
 import { chosenParts, filterIn, listAddress } from '#desk/web/leads/filter.ts';

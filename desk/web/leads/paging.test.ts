@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { PeoplePage, Person } from '#desk/calls/people.ts';
+import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 import { goesOn, listedIn, STEP } from '#desk/web/leads/paging.ts';
 
 const person = (id: string): Person => ({

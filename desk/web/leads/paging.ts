@@ -1,5 +1,5 @@
 // How far a list has come: pages by keyset, of which the server sends short or empty ones while it is still looking.
-import type { PeoplePage, Person } from '#desk/calls/people.ts';
+import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 
 /** How many people each step adds to the list. */
 export const STEP = 50;

@@ -1,6 +1,6 @@
 // The columns of the list of people.
-import type { Me } from '#desk/calls/door.ts';
-import type { Person, State } from '#desk/calls/people.ts';
+import type { Me } from '#desk/endpoints/auth.ts';
+import type { Person, State } from '#desk/endpoints/people.ts';
 import { Link } from '#desk/web/link.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';

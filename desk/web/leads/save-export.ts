@@ -1,5 +1,5 @@
 // Fetches an export as a stream, so that it can be counted and stopped, and hands the file to the browser when it is complete.
-import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/calls/people.ts';
+import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
 import { addressOf, CallError, errorOf, fetchFromDesk } from '#desk/web/ask.ts';
 import { fileNameIn, handFile } from '#desk/web/file.ts';
 import { rowCounter } from '#desk/web/leads/count-rows.ts';

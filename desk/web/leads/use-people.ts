@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 
-import { people, type Filter } from '#desk/calls/people.ts';
+import { people, type Filter } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
 import { queryOf } from '#desk/web/leads/filter.ts';
 import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';

@@ -1,5 +1,5 @@
 // Who did what, the newest first.
-import { log, type Deed, type LogEntry } from '#desk/calls/door.ts';
+import { log, type Deed, type LogEntry } from '#desk/endpoints/auth.ts';
 import styles from '#desk/web/log/log-page.module.css';
 import { usePagesOf } from '#desk/web/pages-of.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Lost } from '#desk/calls/people.ts';
+import type { Lost } from '#desk/endpoints/people.ts';
 import { chosenLost, lostGroups, readLostChoice } from '#desk/web/lost/lost-groups.ts';
 
 const lost = (name: string, why: string, platform: string, source: string): Lost => ({

@@ -1,5 +1,5 @@
 // Groups of lost leads: how many there are for each reason, platform and source, and which of them are shown.
-import type { Lost } from '#desk/calls/people.ts';
+import type { Lost } from '#desk/endpoints/people.ts';
 
 /** What a list can be limited to. Each stands in the page's address under its own name. */
 export const LOST_FACETS = ['why', 'platform', 'source'] as const;

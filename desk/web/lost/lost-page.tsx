@@ -1,7 +1,7 @@
 // People who asked for a code and never entered one: when, why, and at which mail platform.
 import { useEffect, useState } from 'react';
 
-import { lost, type Lost } from '#desk/calls/people.ts';
+import { lost, type Lost } from '#desk/endpoints/people.ts';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/link.tsx';
 import { DaysChoice } from '#desk/web/lost/days-choice.tsx';

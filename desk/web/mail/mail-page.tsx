@@ -1,6 +1,6 @@
 // What of the mail waits or was refused, who gets none, and the messages to webhooks.
-import { mail, suppressions } from '#desk/calls/figures.ts';
-import type { Answer } from '#desk/calls/call.ts';
+import { mail, suppressions } from '#desk/endpoints/figures.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/link.tsx';
 import styles from '#desk/web/mail/mail-page.module.css';

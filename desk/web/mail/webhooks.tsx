@@ -1,7 +1,7 @@
 // Messages to webhooks that wait or were given up, and sending them again.
-import { retryWebhooks, today, webhooks } from '#desk/calls/figures.ts';
-import { log } from '#desk/calls/door.ts';
-import type { Answer } from '#desk/calls/call.ts';
+import { retryWebhooks, today, webhooks } from '#desk/endpoints/figures.ts';
+import { log } from '#desk/endpoints/auth.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
 import styles from '#desk/web/mail/mail-page.module.css';
 import { useMayChange, usePerson } from '#desk/web/person.ts';
 import { useAsk, useSend } from '#desk/web/queries.ts';

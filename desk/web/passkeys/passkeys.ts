@@ -1,6 +1,6 @@
 // Passkeys in the browser: whether it has them, the dialogue in which a person makes or uses one, and what to do when that fails.
-import type { Asked } from '#desk/calls/call.ts';
-import type { enterPasskey, PasskeyOptions } from '#desk/calls/passkeys.ts';
+import type { Asked } from '#desk/endpoints/endpoint.ts';
+import type { enterPasskey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
 import { passkeys as words } from '#desk/web/words.ts';
 
 type Credential = Asked<typeof enterPasskey>['credential'];

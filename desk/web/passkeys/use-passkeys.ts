@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 
-import { log } from '#desk/calls/door.ts';
-import { addPasskey, askPasskey, enterPasskey, newPasskey, passkeys } from '#desk/calls/passkeys.ts';
+import { log } from '#desk/endpoints/auth.ts';
+import { addPasskey, askPasskey, enterPasskey, newPasskey, passkeys } from '#desk/endpoints/passkeys.ts';
 import { ask } from '#desk/web/ask.ts';
 import { choosePasskey, makePasskey } from '#desk/web/passkeys/passkeys.ts';
 import { meetPerson } from '#desk/web/queries.ts';

@@ -1,8 +1,8 @@
 // What can be done with a person, each behind a dialogue that says what it does: the guide again, no more mail, mail again, erasing.
 import { useId, useState } from 'react';
 
-import type { Asked } from '#desk/calls/call.ts';
-import { erase, sendGuide, suppress, unsuppress, type Person } from '#desk/calls/people.ts';
+import type { Asked } from '#desk/endpoints/endpoint.ts';
+import { erase, sendGuide, suppress, unsuppress, type Person } from '#desk/endpoints/people.ts';
 import { CHANGED_BY_AN_ERASURE, CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
 import styles from '#desk/web/person/changes.module.css';
 import { useSend } from '#desk/web/queries.ts';

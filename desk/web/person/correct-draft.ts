@@ -1,6 +1,6 @@
 // What is typed to correct a person's answers, and what of it is a change.
-import type { Me } from '#desk/calls/door.ts';
-import type { Person } from '#desk/calls/people.ts';
+import type { Me } from '#desk/endpoints/auth.ts';
+import type { Person } from '#desk/endpoints/people.ts';
 import { answerText, splitChoices } from '#shared/own-answers.ts';
 
 export type CorrectDraft = {

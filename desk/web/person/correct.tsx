@@ -1,7 +1,7 @@
 // Corrects a person's answers. Under a field stands what is kept now, once it is different.
 import { useState, type ChangeEvent } from 'react';
 
-import { correct } from '#desk/calls/people.ts';
+import { correct } from '#desk/endpoints/people.ts';
 import { CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
 import styles from '#desk/web/person/changes.module.css';
 import type { ChangeProps } from '#desk/web/person/changes.tsx';

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
-import { PROOF_PATH, story, type Story } from '#desk/calls/people.ts';
+import { PROOF_PATH, story, type Story } from '#desk/endpoints/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
 import { useFile } from '#desk/web/use-file.ts';
 import { Link } from '#desk/web/link.tsx';

@@ -1,5 +1,5 @@
 // The signs of a person's story: one for each kind of happening, in the hand of the page's icons.
-import type { Happening } from '#desk/calls/people.ts';
+import type { Happening } from '#desk/endpoints/people.ts';
 
 const PATHS: Readonly<Record<Happening['kind'], string>> = {
   form: 'M7 3.5h10A1.5 1.5 0 0 1 18.5 5v14a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 19V5A1.5 1.5 0 0 1 7 3.5zM9 8h6M9 12h6M9 16h3',

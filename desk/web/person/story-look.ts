@@ -1,5 +1,5 @@
 // How an entry of a person's story looks: whether it is good or bad news, and which of its details stand there without being asked for.
-import type { Happening } from '#desk/calls/people.ts';
+import type { Happening } from '#desk/endpoints/people.ts';
 
 /** `good`: a step towards a lead. `bad`: mail or a message that did not arrive, or a person who left. */
 export type Tone = 'good' | 'bad' | 'quiet';
@@ -18,7 +18,7 @@ const TONES: Readonly<Record<Happening['kind'], Tone>> = {
   other: 'quiet',
 };
 
-/** How `what` ends when something did not arrive, or was wrong (desk/people/story-of-a-person.ts). */
+/** How `what` ends when something did not arrive, or was wrong (desk/people/timeline.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', ' any more'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>

@@ -1,7 +1,7 @@
 // A person's story, the newest first: what happened under its day, with details on demand.
 import { Fragment } from 'react';
 
-import type { Happening } from '#desk/calls/people.ts';
+import type { Happening } from '#desk/endpoints/people.ts';
 import { sentenceCase } from '#desk/web/sentence-case.ts';
 import { Sign } from '#desk/web/person/signs.tsx';
 import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';

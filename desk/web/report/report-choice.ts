@@ -1,5 +1,5 @@
 // What a report is about, as it stands in the page's address, and the periods that the page offers.
-import { REPORT_FILE_PATH, type ReportAsked } from '#desk/calls/figures.ts';
+import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
 
 const DEFAULT_PERIOD = '30d';
 const SPANS = ['7d', '30d', '90d', '52w'] as const;

@@ -2,8 +2,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import { report, type ReportAsked } from '#desk/calls/figures.ts';
-import { choices } from '#desk/calls/people.ts';
+import { report, type ReportAsked } from '#desk/endpoints/figures.ts';
+import { choices } from '#desk/endpoints/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
 import { useFile } from '#desk/web/use-file.ts';
 import { keyOf, useAsk } from '#desk/web/queries.ts';

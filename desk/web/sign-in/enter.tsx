@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
-import { enterLink } from '#desk/calls/door.ts';
+import { enterLink } from '#desk/endpoints/auth.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
 import { go } from '#desk/web/router.ts';
 import { useNotice } from '#desk/web/ui/notice.tsx';

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
-import { askCode, enterCode } from '#desk/calls/door.ts';
+import { askCode, enterCode } from '#desk/endpoints/auth.ts';
 import { CallError } from '#desk/web/ask.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';

@@ -1,6 +1,6 @@
 // What happened lately, and what needs doing.
-import { today, type SpanFigures, type Steps, type ToDo } from '#desk/calls/figures.ts';
-import type { Answer } from '#desk/calls/call.ts';
+import { today, type SpanFigures, type Steps, type ToDo } from '#desk/endpoints/figures.ts';
+import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { Link } from '#desk/web/link.tsx';
 import { useAsk } from '#desk/web/queries.ts';
 import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';

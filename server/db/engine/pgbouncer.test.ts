@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';

@@ -8,7 +8,7 @@ import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import { finishJob, retryJob } from '#server/jobs/queue.ts';
 import { backOffMs } from '#server/jobs/worker.ts';
-import type { LetterParts } from '#server/mail/letters/letter-kind.ts';
+import type { LetterParts } from '#server/mail/templates/letter-kind.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
 
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { queueNotice } from '#server/mail/letters/notice-mail.ts';
+import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';

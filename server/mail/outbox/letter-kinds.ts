@@ -1,12 +1,12 @@
-// The kinds of letter that the outbox knows. To add one: a file in letters/ with its handler and the function that queues it, and
+// The kinds of letter that the outbox knows. To add one: a file in templates/ with its handler and the function that queues it, and
 // a line here.
-import { noticeKind } from '#server/mail/letters/notice-mail.ts';
-import { codeKind } from '#server/mail/letters/code-mail.ts';
-import { deskCodeKind } from '#server/mail/letters/desk-code-mail.ts';
-import { digestKind } from '#server/mail/letters/digest-mail.ts';
-import { guideKind } from '#server/mail/letters/guide-mail.ts';
-import type { LetterKind } from '#server/mail/letters/letter-kind.ts';
-import { newLeadKind, newLeadsKind } from '#server/mail/letters/new-lead-mail.ts';
+import { noticeKind } from '#server/mail/templates/notice-mail.ts';
+import { codeKind } from '#server/mail/templates/code-mail.ts';
+import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
+import { digestKind } from '#server/mail/templates/digest-mail.ts';
+import { guideKind } from '#server/mail/templates/guide-mail.ts';
+import type { LetterKind } from '#server/mail/templates/letter-kind.ts';
+import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
 
 const KINDS: Readonly<Record<string, LetterKind>> = {
   code: codeKind,

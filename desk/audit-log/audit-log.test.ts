@@ -1,0 +1,308 @@
+// The record of who did what: what stands in it, what never does, and for how long.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { CommandFailure } from '#desk/command-failure.ts';
+import { noteDeed } from '#desk/audit-log/audit-log.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { atDesk, createDeskBrowser, DESK_SETTINGS, signInAtDesk } from '#testing/desk-under-test.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const LEAD = 'lin@example.org';
+
+type Line = {
+  who: string;
+  deed: string;
+  about: string | null;
+  details: string;
+  from: string;
+  at: string;
+  id: string;
+};
+
+for (const engine of ENGINES) {
+  describe(`the record on ${engine}`, () => {
+    it('has what people of the desk and commands did, the newest last or first, a page at a time', () =>
+      atDesk(engine, async (app, server) => {
+        await becomeLead(server, LEAD);
+        const ada = createDeskBrowser(app, '203.0.113.4');
+        await signInAtDesk(server, ada, ADA);
+        const { service } = server;
+        await desk(service, ['correct', LEAD, '--company', 'Engines']);
+        await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
+        await desk(service, ['export', '--list']);
+        await desk(service, ['export', '--source', LEAD]);
+        await inFolder(async (folder) => {
+          await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
+          const file = path.join(folder, 'people.csv');
+          writeFileSync(file, 'email\ngrace@example.com\n');
+          const imported = ['import', file, '--consent-source', 'a fair'];
+          await desk(service, [...imported, '--dry-run']);
+          await desk(service, imported);
+        });
+        await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
+        await desk(service, ['suppress', 'remove', LEAD]);
+        await desk(service, ['suppress', 'remove', LEAD]);
+        await desk(service, ['erase', LEAD]);
+        const list = async (...args: string[]) =>
+          JSON.parse((await desk(service, ['log', '--json', ...args])).out) as Line[];
+        const lines = await list();
+        assert.deepEqual(
+          lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
+          [
+            [ADA, 'signed-in', null, ''],
+            ['command line', 'corrected', LEAD, 'correct'],
+            ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
+            ['command line', 'exported', null, 'export, format: csv, state: verified, of a source'],
+            ['command line', 'exported', LEAD, 'person'],
+            ['command line', 'imported', null, 'import'],
+            ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
+            ['command line', 'unsuppressed', LEAD, 'suppress remove'],
+          ],
+          'what was refused or only listed is not in it',
+        );
+        assert.equal(lines[0]?.from, '203.0.113.4');
+        assert.equal(lines[0]?.at, new Date(server.now()).toISOString());
+        assert.deepEqual(await list('--newest'), lines.toReversed());
+        const shown = await desk(service, ['log']);
+        assert.match(shown.out, /^when +who +did +about +details +from\n/);
+        assert.match(shown.notes, /8 lines\./);
+
+        const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
+        assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
+        for (let at = 0; at < 120; at += 1)
+          await noteDeed(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
+        const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
+        const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
+          entries: Line[];
+          next: null;
+        }>();
+        assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
+        assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
+      }));
+
+    it('holds no address that was erased, not even when its line comes after the erasure', () =>
+      atDesk(engine, async (app, server) => {
+        const { service } = server;
+        await becomeLead(server, LEAD);
+        await signInAtDesk(server, createDeskBrowser(app), ADA);
+        const look = () => noteDeed(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+        await look();
+        await look();
+        const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
+        assert.deepEqual(
+          (await logOf()).map(({ deed, about }) => [deed, about]),
+          [
+            ['signed-in', null],
+            ['looked', LEAD],
+          ],
+          'one look is one line',
+        );
+        const erased = await desk(service, ['erase', LEAD, '--yes']);
+        assert.match(erased.out, /1 line of the record/);
+        await look();
+        const lines = await logOf();
+        assert.doesNotMatch(JSON.stringify(lines), /lin@/);
+        const pseudonym = lines[1]?.about;
+        assert.match(pseudonym ?? '', /^erased [\w-]{22}$/);
+        assert.deepEqual(
+          lines.map(({ deed, about }) => [deed, about]),
+          [
+            ['signed-in', null],
+            ['looked', pseudonym],
+            ['erased', pseudonym],
+            ['looked', pseudonym],
+          ],
+          'that it was done stays, and lines about one person belong together',
+        );
+      }));
+
+    it('names a desk user who fills in the public form and erases that person', () =>
+      atDesk(engine, async (app, server) => {
+        await becomeLead(server, ADA);
+        await server.advance(120);
+        const ada = createDeskBrowser(app, '203.0.113.4');
+        await signInAtDesk(server, ada, ADA, 2);
+        const { people } = (await ada.get('/api/people')).json<{ people: { id: string }[] }>();
+        const id = people[0]!.id;
+        await ada.get(`/api/person?id=${id}`);
+        const erased = await ada.post('/api/person/erase', { id, email: ADA });
+        assert.equal(erased.statusCode, 200, erased.body);
+        assert.match(erased.body, /ada@example\.com is also a desk user, which an erasure does not end/);
+        const lines = await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
+        assert.deepEqual(
+          lines.map(({ who, client_address: from, deed, about }) => [who, from, deed, about?.slice(0, 7)]),
+          [
+            [ADA, '203.0.113.4', 'signed-in', undefined],
+            [ADA, '203.0.113.4', 'looked', undefined],
+            [ADA, '203.0.113.4', 'looked', 'erased '],
+            [ADA, '203.0.113.4', 'erased', 'erased '],
+          ],
+        );
+        assert.equal((await ada.get('/api/me')).statusCode, 200, 'the session goes on');
+        const again = await desk(server.service, ['erase', ADA, '--yes']);
+        assert.match(again.notes, /^Nothing is held about ada@example\.com/);
+        assert.equal(await server.countRows('desk_sessions'), 1);
+      }));
+
+    it('has one line per filter and ten minutes of a person who pages through everybody', () =>
+      atDesk(engine, async (app, server) => {
+        const bob = createDeskBrowser(app);
+        await signInAtDesk(server, bob, 'bob@example.com');
+        const look = async () => {
+          for (const list of [
+            'people',
+            'people?after=ffffffff-ffff-7fff-8fff-ffffffffffff',
+            'people?search=lin@example.org',
+            'people?search=grace&source=lin',
+            'lost?from=2026-11-01&to=2026-11-20',
+            'suppressions',
+          ])
+            assert.equal((await bob.get(`/api/${list}`)).statusCode, 200, list);
+        };
+        await look();
+        await look();
+        const seen = [
+          'list: verified',
+          'list: verified, with a search',
+          'list: verified, of a source, with a search',
+          'list: lost leads, from 2026-11-01, to 2026-11-20',
+          'list: addresses that get no mail',
+        ];
+        const noted = async () =>
+          (await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute())
+            .filter(({ deed }) => deed === 'looked')
+            .map(({ who, details }) => `${who} ${details}`);
+        const of = (details: string) => `bob@example.com ${details}`;
+        assert.deepEqual(await noted(), seen.map(of));
+        await server.advance(601);
+        await look();
+        assert.deepEqual(await noted(), [...seen, ...seen].map(of));
+      }));
+
+    it('has what was begun and did not end well, and nothing that was not done', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        inFolder(async (folder) => {
+          const { service } = server;
+          await becomeLead(server, LEAD);
+          const gone = () => Promise.reject(new CommandFailure('The reader is gone.'));
+          const file = (name: string, text: string) => {
+            writeFileSync(path.join(folder, name), text);
+            return path.join(folder, name);
+          };
+          const list = file('list.csv', 'email\ngrace@example.com\nalan@example.com\n');
+          const run = async (exitCode: number, args: string[], replacements = {}) => {
+            const answer = await desk(service, args, replacements);
+            assert.equal(answer.exitCode, exitCode, answer.notes);
+          };
+          await run(1, ['export'], { print: gone });
+          await run(1, ['correct', LEAD, '--company', 'Engines'], { print: gone });
+          await run(1, ['import', list, '--consent-source', 'a fair', '--json'], { print: gone });
+          // Nothing of it is new.
+          await run(0, ['import', list, '--consent-source', 'a fair']);
+          await run(0, ['suppress', 'import', file('none.csv', 'email\n')]);
+          await run(130, ['suppress', 'import', list], { signal: AbortSignal.abort() });
+          const stop = new AbortController();
+          await run(130, ['suppress', 'import', list], { signal: stop.signal, progress: () => stop.abort() });
+          await run(0, ['suppress', 'add', 'grace@example.com']);
+          await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
+          await run(1, ['export', '--out', folder]);
+          // Until then, a consent waits for what became of its mail.
+          await server.advance(61);
+          await run(0, ['consent', 'verify']);
+          await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
+          await run(1, ['consent', 'export', 'lin@example.net', '--out', path.join(folder, 'lin')]);
+          // One of the two files was written.
+          mkdirSync(path.join(folder, 'half.html'));
+          for (const command of [['person'], ['consent', 'export']])
+            await run(1, [...command, 'lin@example.net', '--out', path.join(folder, 'half')]);
+          mkdirSync(path.join(folder, 'none.json'));
+          await run(1, ['person', 'lin@example.net', '--out', path.join(folder, 'none')]);
+          await run(1, ['erase', 'lin@example.net', '--yes', '--json'], { print: gone });
+          const log = JSON.parse((await desk(service, ['log', '--json'])).out) as Line[];
+          assert.deepEqual(
+            log.map(({ deed, details }) => [deed, details]),
+            [
+              ['exported', 'export, format: csv, state: verified'],
+              ['corrected', 'correct'],
+              ['imported', 'import'],
+              ['suppressed', 'suppress import'],
+              ['exported', 'consent export'],
+              ['exported', 'person'],
+              ['exported', 'consent export'],
+              ['erased', 'erase'],
+            ],
+          );
+        }),
+      ));
+
+    it('is kept as long as RETENTION_DAYS says; sign-ins and sessions until they are over', () =>
+      atDesk(
+        engine,
+        async (app, server) => {
+          await signInAtDesk(server, createDeskBrowser(app), ADA);
+          const { database, config } = server;
+          const clean = createHousekeeping({ database, config, clock: server.now, onExpired: () => {} });
+          const counts = async () => {
+            await clean();
+            const { countRows } = server;
+            return [
+              await countRows('desk_sign_ins'),
+              await countRows('desk_sessions'),
+              await countRows('desk_log'),
+            ];
+          };
+          assert.deepEqual(await counts(), [0, 1, 1]);
+          await server.advance(12 * 3_600 + 1);
+          assert.deepEqual(await counts(), [0, 0, 1]);
+          await server.advance(9 * 86_400);
+          assert.deepEqual(await counts(), [0, 0, 1]);
+          await server.advance(86_400);
+          assert.deepEqual(await counts(), [0, 0, 0]);
+        },
+        { RETENTION_DAYS: '10' },
+      ));
+
+    it('shows markup and formulas as what they are: text', () =>
+      atDesk(engine, async (app, server) => {
+        const address = `"<img/src=x/onerror=alert(1)>=1+1"@example.com`;
+        await server.database.db
+          .insertInto('suppressions')
+          .values({
+            address_key: 'k',
+            reason: 'by-hand',
+            email: address,
+            note: '\u001B[2J',
+            created_at: server.now(),
+          })
+          .execute();
+        const who = '\u001B[2J=HYPERLINK("x")';
+        await noteDeed(server.service, {
+          who,
+          deed: 'looked',
+          about: address,
+          details: '\u009B31m',
+          from: '',
+        });
+        const ada = createDeskBrowser(app);
+        await signInAtDesk(server, ada, ADA);
+        const answer = await ada.get('/api/log');
+        assert.match(String(answer.headers['content-type']), /^application\/json/);
+        assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+        assert.equal(answer.json<{ entries: Line[] }>().entries[1]?.about, address);
+        for (const args of [['log'], ['log', '--json'], ['suppress', 'list'], ['suppress', 'export']]) {
+          const { out } = await desk(server.service, args);
+          assert.ok(!out.includes('\u001B') && !out.includes('\u009B'), args.join(' '));
+        }
+      }));
+  });
+}

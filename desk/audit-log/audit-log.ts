@@ -1,0 +1,164 @@
+// The record of who did what, in the desk in a browser and by commands (`desk log`). Kept as long as RETENTION_DAYS says.
+import { hostname } from 'node:os';
+
+import { v7 as uuid } from 'uuid';
+
+import type { Deed, LogEntry } from '#desk/endpoints/auth.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { addressOfPerson } from '#server/db/contacts/one-person.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
+import {
+  addToDeskLog,
+  insertIntoDeskLog,
+  wasNotedSince,
+  type DeskLogRow,
+} from '#server/db/tables/desk-log.ts';
+import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
+import type { Service } from '#server/startup/service.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+
+/** Who did it, where it was no address of DESK_PEOPLE. */
+export const AT_THE_MACHINE = 'at the machine';
+const COMMAND_LINE = 'command line';
+
+/** A page that is open asks for a person again and again: one look is one line. */
+const ONE_LOOK_MS = 10 * MINUTE_MS;
+
+/** Who acts, and from which network address or machine. */
+export type Actor = { readonly who: string; readonly from: string };
+
+type Line = Actor & {
+  readonly deed: Deed;
+  /** The e-mail address that it was about. */
+  readonly about: string | null;
+  /** Such as the filter and format of an export. Never personal. */
+  readonly details?: string | undefined;
+};
+
+/** Notes what was done. */
+export async function noteDeed(service: RecordParts, line: Line): Promise<void> {
+  const { database, clock } = service;
+  if (line.deed === 'looked') {
+    const { who, deed, about, details = '' } = line;
+    const since = clock() - ONE_LOOK_MS;
+    if (await wasNotedSince(database.db, { who, deed, about, details, since })) return;
+  }
+  await database.db.transaction().execute((tx) => addLine(tx, service, line));
+}
+
+type RecordParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
+
+async function addLine(
+  tx: Db,
+  { database, clock, secrets }: RecordParts,
+  { who, deed, about, details = '', from }: Line,
+): Promise<void> {
+  const at = clock();
+  await addToDeskLog(tx, database.engine, {
+    row: {
+      id: uuid({ msecs: at, seq: microseconds() }),
+      at,
+      who,
+      deed,
+      about,
+      details,
+      client_address: from,
+    },
+    pseudonym: about === null || deed === 'signed-out' ? null : pseudonymsOf(secrets, about)[0],
+  });
+}
+
+type NoteChange = (deed: Deed, about: string | null, details?: string) => Promise<void>;
+type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
+
+/**
+ * Changes something and notes it, in one transaction: nothing is changed without its line, and nothing is noted that was not done.
+ * @param change throws to change nothing
+ */
+export async function changeAndNote<Done>(
+  service: ChangeParts,
+  actor: Actor,
+  change: (tx: Db, note: NoteChange) => Promise<Done>,
+): Promise<Done> {
+  const done = await service.database.db
+    .transaction()
+    .execute((tx) =>
+      change(tx, (deed, about, details) => addLine(tx, service, { ...actor, deed, about, details })),
+    );
+  service.webhooks.wake();
+  return done;
+}
+
+/**
+ * The same for one person, who cannot be erased or changed by others meanwhile.
+ * @param person by an ID, or by the e-mail address as stored
+ * @returns null when nobody has the ID (any more)
+ */
+export const changePerson = <Done>(
+  service: ChangeParts,
+  actor: Actor,
+  person: { readonly id: string } | { readonly email: string },
+  change: (tx: Db, email: string, note: NoteChange) => Promise<Done>,
+): Promise<Done | null> =>
+  changeAndNote(service, actor, async (tx, note) => {
+    const find = async () => ('email' in person ? person.email : addressOfPerson(tx, person.id));
+    const seen = await find();
+    if (seen === undefined) return null;
+    await lockAddress(tx, service.database.engine, seen);
+    // The person may have been erased before the lock was free.
+    const email = await find();
+    return email === undefined ? null : change(tx, email, note);
+  });
+
+/** Who tried to sign in without being in DESK_PEOPLE. */
+const STRANGER = 'a stranger';
+
+/** Notes a wrong code or passkey. @param email of the person of DESK_PEOPLE whom it was for */
+export const noteRefused = (
+  tx: Db,
+  { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
+): Promise<void> =>
+  insertIntoDeskLog(tx, {
+    id: uuid({ msecs: at, seq: microseconds() }),
+    at,
+    who: email ?? STRANGER,
+    deed: 'refused',
+    about: null,
+    details,
+    client_address: from,
+  });
+
+/** Orders the lines of one process within a millisecond. */
+const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
+
+/** Whoever runs a command. */
+export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: machineOf(process.env) });
+
+/** Notes what a command did. */
+export const noteCommand = (
+  service: RecordParts,
+  deed: Deed,
+  about: string | null,
+  details?: string,
+): Promise<void> => noteDeed(service, { ...commandLine(), deed, about, details });
+
+/** The other end of an ssh connection, or the name of this machine. */
+const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
+
+export const logEntryOf = ({
+  id,
+  at,
+  who,
+  deed,
+  about,
+  details,
+  client_address: from,
+}: DeskLogRow): LogEntry => ({
+  id,
+  at: isoTime(at),
+  who,
+  deed: deed as Deed,
+  about,
+  details,
+  from,
+});

@@ -1,0 +1,69 @@
+// Passkeys (WebAuthn): registering one, removing it, and signing in with it. The options are for navigator.credentials, as JSON; so is
+// what it answers. They are discoverable, so signing in asks for no address.
+import * as z from 'zod/mini';
+
+import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
+
+const NOTHING = z.object({});
+const LONGEST = 10_000;
+const base64url = z.string().check(z.regex(/^[\w-]+$/), z.maxLength(LONGEST));
+
+/** What `PublicKeyCredential.toJSON()` gives; the server looks into it. */
+const Credential = z.object({
+  id: base64url,
+  rawId: base64url,
+  type: z.literal('public-key'),
+  response: z.record(z.string(), z.unknown()),
+  clientExtensionResults: z.optional(z.record(z.string(), z.unknown())),
+  authenticatorAttachment: z.optional(z.nullable(z.string())),
+});
+
+/** For `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. */
+export type PasskeyOptions = { readonly challenge: string } & Readonly<Record<string, unknown>>;
+
+export type Passkey = {
+  readonly id: string;
+  /** What the person called it. */
+  readonly name: string;
+  readonly addedAt: string;
+  readonly usedAt: string | null;
+};
+
+/** The passkeys of this person, the newest first. */
+export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()({
+  path: '/api/passkeys',
+  needs: 'read',
+  asked: NOTHING,
+});
+/** Begins to register one. 422 for the person at the machine, who has no address. */
+export const newPasskey = post<PasskeyOptions>()({
+  path: '/api/passkeys/options',
+  needs: 'read',
+  asked: NOTHING,
+});
+/** Registers one, in the browser that began it. 400 `wrong-passkey` */
+export const addPasskey = post<Record<string, never>>()({
+  path: '/api/passkeys/add',
+  needs: 'read',
+  asked: z.object({
+    name: z.string().check(oneLine, z.trim(), z.minLength(1), z.maxLength(100)),
+    credential: Credential,
+  }),
+});
+export const removePasskey = post<Record<string, never>>()({
+  path: '/api/passkeys/remove',
+  needs: 'read',
+  asked: z.object({ id: z.string() }),
+});
+/** Begins to sign in with one. */
+export const askPasskey = post<PasskeyOptions>()({
+  path: '/api/sign-in/passkey/options',
+  needs: null,
+  asked: NOTHING,
+});
+/** Signs in with one, in the browser that began it. 400 `wrong-passkey` */
+export const enterPasskey = post<Record<string, never>>()({
+  path: '/api/sign-in/passkey',
+  needs: null,
+  asked: z.object({ credential: Credential }),
+});

@@ -1,0 +1,700 @@
+// What an attacker tries on the desk in a browser: calls without a session or a role, other origins, bodies of the wrong kind, guessing,
+// asking who is in DESK_PEOPLE, and old or repeated links.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it, mock } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { sql } from 'kysely';
+
+import * as doorCalls from '#desk/endpoints/auth.ts';
+import * as figureCalls from '#desk/endpoints/figures.ts';
+import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
+import * as peopleCalls from '#desk/endpoints/people.ts';
+import type { Call } from '#desk/endpoints/endpoint.ts';
+import { createLink } from '#desk/server/auth/link.ts';
+import { createMemorySessions } from '#desk/server/auth/sessions.ts';
+import { deskLogPage } from '#server/db/tables/desk-log.ts';
+import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import { API } from '#shared/api.ts';
+import { createAuthenticator } from '#testing/authenticator.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import {
+  atDesk,
+  createDeskBrowser,
+  type DeskBrowser,
+  DESK_SETTINGS,
+  DESK_URL,
+  signInAtDesk,
+  withDesk,
+} from '#testing/desk-under-test.ts';
+import { withDnsServer } from '#testing/dns-server.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+const STRANGER = 'eve@example.net';
+
+type DeskCall = Call<unknown, unknown>;
+const isCall = (value: unknown): value is DeskCall =>
+  typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
+const CALLS = [doorCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
+  Object.values(calls).filter(isCall),
+);
+const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
+
+const OTHER_SITES = [
+  { origin: 'https://evil.example' },
+  { origin: 'https://guide.example.com' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'same-site', origin: DESK_URL },
+  // A name of the attacker's that leads to this machine.
+  { origin: 'http://evil.example:3001', host: 'evil.example:3001' },
+];
+
+/** Everything that a call could change. */
+async function stateOf({ database }: ServerUnderTest): Promise<string> {
+  const tables = [
+    'leads',
+    'suppressions',
+    'outbox',
+    'corrections',
+    'desk_sessions',
+    'desk_sign_ins',
+    'desk_log',
+  ] as const;
+  const rows = await Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()));
+  return JSON.stringify(rows);
+}
+
+const send = (app: FastifyInstance, { method, path: url }: DeskCall, options: object = {}) =>
+  app.inject({ method, url, ...(method === 'POST' && { payload: {} }), ...options });
+
+const outcomeOf = ({ headers }: LightMyRequestResponse) => headers['x-error-code'] ?? 'in';
+
+const askForCode = (app: FastifyInstance, email: string, address?: string) =>
+  createDeskBrowser(app, address).post('/api/sign-in', { email });
+
+/** @returns the name of the error, or "in" */
+const enterCode = async (browser: DeskBrowser, code: string) =>
+  outcomeOf(await browser.post('/api/sign-in/code', { code }));
+
+/** @returns the challenge of a passkey */
+const challengeOf = async (browser: DeskBrowser, path: string) =>
+  (await browser.post(`${path}/options`)).json<{ challenge: string }>();
+
+/** Asks as a browser that goes away before the answer, once something holds. */
+async function leaveWhen(
+  app: FastifyInstance,
+  { cookies }: DeskBrowser,
+  [path, { headers, ...request }]: [
+    string,
+    Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+  ],
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ');
+  const leaving = new AbortController();
+  const asked = fetch(url + path, {
+    ...request,
+    headers: { ...headers, cookie },
+    signal: leaving.signal,
+  });
+  await until(holds);
+  leaving.abort();
+  await assert.rejects(asked, { name: 'AbortError' });
+}
+
+describe('every call of the desk', () => {
+  it('refuses a NUL, which PostgreSQL cannot hold, from a stranger and from a colleague', () =>
+    atDesk('postgres', async (app, server) => {
+      const ada = createDeskBrowser(app);
+      await signInAtDesk(server, ada, ADA);
+      const answers = [
+        await askForCode(app, 'a\0@example.com'),
+        await ada.get('/api/people?search=%00'),
+        await ada.get('/api/person?id=%00'),
+        await ada.get('/api/export?search=%00'),
+        await ada.get('/api/person/proof?id=%00'),
+        await ada.post('/api/person/suppress', { id: 'x', reason: 'by-hand', note: 'a\0b' }),
+        await ada.post('/api/person/correct', { id: 'x', answers: { 'a\0': 'b' } }),
+        await ada.post('/api/webhooks/retry', { ids: ['\0'] }),
+      ];
+      for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
+    }));
+
+  it('is answered for those who may ask, and changes nothing for anyone else', (test) =>
+    atDesk('sqlite', async (app, server) => {
+      assert.ok(CALLS.length >= 20);
+      for (const { method, path: url } of CALLS)
+        assert.ok(app.hasRoute({ method, url }), `${url} is answered`);
+      const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
+      await signInAtDesk(server, ada, ADA);
+      await signInAtDesk(server, bob, BOB);
+      const cookies = Object.fromEntries(ada.cookies);
+      const bobs = Object.fromEntries(bob.cookies);
+      const before = await stateOf(server);
+
+      const needsSession = ({ needs }: DeskCall) => needs !== null;
+      const isForAll = ({ needs }: DeskCall) => needs === 'all';
+      const isPost = ({ method }: DeskCall) => method === 'POST';
+      const any = () => true;
+      const json = { 'content-type': 'application/json' };
+      const polluted = '{"__proto__":{"role":"all"},"id":"x"}';
+      for (const [title, isMeant, request, status, code] of [
+        ...Object.entries({
+          'no session': {},
+          'an unknown session': { '__Host-desk': 'x'.repeat(43) },
+          'a session in a cookie of another name': { desk: cookies['__Host-desk'] },
+        }).map(
+          ([session, theirs]) => [session, needsSession, { cookies: theirs }, 401, 'no-session'] as const,
+        ),
+        ['the session of a reader where it takes more', isForAll, { cookies: bobs }, 403, 'may-not'],
+        ...OTHER_SITES.map((headers) => {
+          const page = `a page with ${JSON.stringify(headers)}`;
+          return [page, any, { cookies, headers }, 403, 'wrong-origin'] as const;
+        }),
+        ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'].map(
+          (type) => {
+            const body = { payload: '{"email":"ada@example.com"}', headers: { 'content-type': type } };
+            return [`a body of ${type}`, isPost, { cookies, ...body }, 415, null] as const;
+          },
+        ),
+        ['a body of 20 kB', isPost, { cookies, payload: { id: 'x'.repeat(20_000) } }, 413, null],
+        ['a body that is no JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
+        ['a body with a prototype', isPost, { cookies, payload: polluted, headers: json }, 400, null],
+      ] as const)
+        await test.test(`every call of the desk refuses ${title}`, async () => {
+          for (const call of CALLS.filter(isMeant)) {
+            const refused = await send(app, call, request);
+            const at = `${call.method} ${call.path}`;
+            assert.equal(refused.statusCode, status, at);
+            if (code !== null) assert.equal(refused.headers['x-error-code'], code, at);
+            if (status === 401) assert.match(String(refused.headers['content-type']), /^text\/plain/);
+          }
+        });
+      assert.equal(await stateOf(server), before, 'nothing was changed');
+
+      for (const url of FILE_PATHS) {
+        assert.equal((await app.inject({ url })).statusCode, 401, url);
+        const answered = await app.inject({ url, cookies: bobs });
+        assert.equal(answered.statusCode === 403, url === peopleCalls.EXPORT_PATH, url);
+        for (const headers of OTHER_SITES) {
+          const refused = await app.inject({ url, cookies, headers });
+          assert.equal(outcomeOf(refused), 'wrong-origin', `${url} ${JSON.stringify(headers)}`);
+        }
+      }
+      for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])
+        assert.equal((await app.inject({ url: '/api/me', cookies, headers })).statusCode, 200);
+      // Pages can be linked to; here they are not built.
+      for (const headers of OTHER_SITES)
+        assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
+    }));
+
+  it('answers so that it cannot be framed, kept, sniffed or listed, and takes no other method', () =>
+    atDesk('sqlite', async (app, server) => {
+      const { leadId } = await becomeLead(server, 'lin@example.org');
+      const ada = createDeskBrowser(app);
+      await signInAtDesk(server, ada, ADA);
+      const pages = [
+        `${peopleCalls.PROOF_PATH}?id=${leadId}`,
+        `${figureCalls.REPORT_FILE_PATH}?period=7d`,
+        peopleCalls.EXPORT_PATH,
+      ];
+      for (const url of pages) assert.equal((await ada.get(url)).statusCode, 200, url);
+      const others = ['/', '/leads', '/enter', '/api/me', '/api/nothing', '/nothing', '/api/live'];
+      for (const url of [...others, ...pages]) {
+        const { headers } = await ada.get(url);
+        for (const [name, value] of [
+          ['content-security-policy', /^(?!.*unsafe).*frame-ancestors 'none'/],
+          ['cache-control', /^no-store$/],
+          ['x-content-type-options', /^nosniff$/],
+          ['x-robots-tag', /^noindex$/],
+          ['referrer-policy', /^strict-origin-when-cross-origin$/],
+          ['cross-origin-opener-policy', /^same-origin$/],
+          ['cross-origin-resource-policy', /^same-origin$/],
+          ['permissions-policy', /camera=\(\)/],
+          ['strict-transport-security', /max-age/],
+        ] as const)
+          assert.match(String(headers[name]), value, `${name} of ${url}`);
+      }
+      const put = await app.inject({ method: 'PUT', url: '/api/sign-out', payload: {} });
+      assert.deepEqual([put.statusCode, put.headers.allow], [405, 'POST']);
+      for (const url of ['/api/leads', '/api/article', '/api/verify', '/robots.txt', '/api/health'])
+        assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
+    }));
+
+  it('calls it no failure when the browser leaves before its answer', () =>
+    withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
+      atDesk(
+        'sqlite',
+        async (app, server) => {
+          const ada = createDeskBrowser(app);
+          await signInAtDesk(server, ada, ADA);
+          await createVisitor(server).post(API.leads, filledForm({ email: 'grace@engines.example' }));
+          await server.advance(1_200);
+          const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
+          await leaveWhen(app, ada, [lost, {}], () => questions.length > 0);
+          // It ends at once, in place of waiting for DNS.
+          await setTimeout(200);
+          assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
+        },
+        {},
+        { dnsServers: [address] },
+      ),
+    ));
+
+  it('logs what failed also when the browser has left meanwhile', () =>
+    atDesk('postgres', async (app, server) => {
+      const { db } = server.database;
+      const ada = createDeskBrowser(app);
+      await signInAtDesk(server, ada, ADA);
+      const { leadId: id } = await becomeLead(server, 'grace@engines.example');
+      await server.advance(0);
+      await db.transaction().execute(async (tx) => {
+        await sql`lock table suppressions in access exclusive mode`.execute(tx);
+        const body = JSON.stringify({ id, reason: 'by-hand' });
+        const headers = { 'content-type': 'application/json' };
+        await leaveWhen(app, ada, ['/api/person/suppress', { method: 'POST', headers, body }], async () => {
+          const waiting = sql`select 1 from pg_locks where not granted and relation = 'suppressions'::regclass`;
+          return (await waiting.execute(db)).rows.length > 0;
+        });
+        await sql`alter table suppressions rename to suppressions_away`.execute(tx);
+      });
+      await until(() => server.logLines.some((line) => line.includes('A request failed')));
+    }));
+
+  it('is not at the page’s address', () =>
+    withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
+      for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
+    }));
+});
+
+/** A desk that opens with a link. */
+const doorWithLink = ({ now }: ServerUnderTest, url: string) =>
+  ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
+
+it('the desk at plain http sets no cookie and takes none: a browser sends cookies to every port of a host', () =>
+  withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
+    const url = 'http://localhost:4711';
+    const byLink = doorWithLink(server, url);
+    const enterByCode = async (browser: DeskBrowser) => {
+      await signInAtDesk(server, browser, ADA);
+      return [
+        await browser.post('/api/passkeys/options'),
+        await browser.post('/api/sign-in/passkey/options'),
+      ];
+    };
+    const enterByLink = async (browser: DeskBrowser) => [
+      await browser.post('/api/sign-in/link', { token: byLink.link.token }),
+    ];
+    for (const [door, enter] of [
+      [{ kind: 'people', ...server.config.desk!, url } as const, enterByCode],
+      [byLink, enterByLink],
+    ] as const)
+      await withDesk(
+        server,
+        async (app) => {
+          const injected = mock.method(app, 'inject');
+          const browser = createDeskBrowser(app);
+          for (const { statusCode } of await enter(browser)) assert.equal(statusCode, 200);
+          const token = browser.kept.get('x-desk-session')!;
+          assert.equal((await browser.get('/api/me')).statusCode, 200);
+          for (const name of ['desk-4711', 'desk', '__Host-desk', 'x-desk-session'])
+            assert.equal(
+              outcomeOf(await app.inject({ url: '/api/me', cookies: { [name]: token } })),
+              'no-session',
+              name,
+            );
+          assert.equal((await browser.post('/api/sign-out')).statusCode, 200);
+          assert.equal(browser.kept.has('x-desk-session'), false);
+          for (const { result } of injected.mock.calls)
+            assert.equal(
+              (await (result as Promise<LightMyRequestResponse>)).headers['set-cookie'],
+              undefined,
+            );
+        },
+        { door },
+      );
+  }));
+
+describe('the link of "desk open"', () => {
+  const open = (server: ServerUnderTest) => doorWithLink(server, 'http://127.0.0.1:4711');
+  const enter = (app: FastifyInstance, token: string, headers = {}) =>
+    app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
+
+  it('works once and for one of two who use it at once, and its sessions end with the process', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const door = open(server);
+      const { token } = door.link;
+      await withDesk(
+        server,
+        async (app) => {
+          for (const guess of ['', 'x'.repeat(43), token.slice(1), `${token} `])
+            assert.equal((await enter(app, guess)).statusCode, 401);
+          const foreign = await enter(app, token, { origin: 'https://evil.example' });
+          assert.equal(foreign.statusCode, 403, 'another site does not use it up');
+          const both = await Promise.all([enter(app, token), enter(app, token)]);
+          assert.deepEqual(both.map(({ statusCode }) => statusCode).toSorted(), [200, 401]);
+          assert.equal((await enter(app, token)).statusCode, 401, 'a second time');
+          const session = String(
+            both.find(({ statusCode }) => statusCode === 200)?.headers['x-desk-session'],
+          );
+          assert.match(session, /^[\w-]{43}$/);
+          const headers = { 'x-desk-session': session };
+          const me = (await app.inject({ url: '/api/me', headers })).json<{ email: null; role: string }>();
+          assert.deepEqual([me.email, me.role], [null, 'all']);
+          assert.equal((await askForCode(app, ADA)).statusCode, 422);
+          await withDesk(
+            server,
+            async (next) => assert.equal((await next.inject({ url: '/api/me', headers })).statusCode, 401),
+            { door: open(server) },
+          );
+        },
+        { door },
+      );
+      assert.equal(await server.countRows('desk_sessions'), 0);
+      const log = await server.database.db.selectFrom('desk_log').selectAll().execute();
+      assert.deepEqual(
+        log.map(({ who, deed }) => [who, deed]),
+        [['at the machine', 'signed-in']],
+      );
+    }));
+
+  it('works for ten minutes', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const door = open(server);
+      await server.advance(600);
+      await withDesk(
+        server,
+        async (app) => assert.equal((await enter(app, door.link.token)).statusCode, 401),
+        { door },
+      );
+    }));
+
+  it('opens the desk of a database that takes no writes: it is a reason to open it', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const door = open(server);
+      await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
+      await withDesk(
+        server,
+        async (app) => {
+          const browser = createDeskBrowser(app);
+          const entered = await browser.post('/api/sign-in/link', { token: door.link.token });
+          assert.equal(entered.statusCode, 200);
+          assert.equal((await browser.post('/api/sign-out')).statusCode, 200);
+        },
+        { door },
+      );
+      assert.match(server.logLines.join('\n'), /What was done at the desk could not be noted/);
+    }));
+});
+
+describe('whoever can write to the database but has no APP_SECRET', () => {
+  it('gets in with no planted session, code, mail or passkey, nor with one of their own under another name', () =>
+    atDesk('sqlite', async (app, server) => {
+      const { db } = server.database;
+      const isIn = async (token: string) =>
+        (await app.inject({ url: '/api/me', cookies: { '__Host-desk': token } })).statusCode === 200;
+      const bob = createDeskBrowser(app);
+      await signInAtDesk(server, bob, BOB);
+      const token = bob.cookies.get('__Host-desk')!;
+      const [own] = await db.selectFrom('desk_sessions').selectAll().execute();
+      for (const secret of ['x'.repeat(43), `planted.${'x'.repeat(43)}`])
+        for (const hashed of [secret, secret.slice('planted.'.length)]) {
+          const token_hash = createHash('sha256').update(hashed).digest('base64url');
+          await db
+            .insertInto('desk_sessions')
+            .values({ ...own!, id: 'planted', token_hash, email: ADA })
+            .execute();
+          assert.equal(await isIn(secret), false, 'a planted session');
+          await db.deleteFrom('desk_sessions').where('id', '=', 'planted').execute();
+        }
+      const write = (text: string) => sql.raw(text).execute(db);
+      for (const change of [`email = '${ADA}'`, 'ends_at = ends_at + 1']) {
+        await write(`update desk_sessions set ${change}`);
+        assert.equal(await isIn(token), false, change);
+        await write(`update desk_sessions set email = '${BOB}', ends_at = ${own!.ends_at}`);
+      }
+      assert.equal(await isIn(token), true);
+
+      const key = createAuthenticator(DESK_URL);
+      const credential = key.create(await challengeOf(bob, '/api/passkeys'));
+      await bob.post('/api/passkeys/add', { name: 'Laptop', credential });
+      await write(`update desk_passkeys set email = '${ADA}'`);
+      const eve = createDeskBrowser(app, '203.0.113.5');
+      const entered = key.get(await challengeOf(eve, '/api/sign-in/passkey'));
+      const withKey = await eve.post('/api/sign-in/passkey', { credential: entered });
+      assert.equal(outcomeOf(withKey), 'wrong-passkey');
+
+      await createVisitor(server).post(API.leads, filledForm({ email: STRANGER }));
+      const visitorsCode = codeIn(await server.inbox.waitForMail(STRANGER));
+      const code = await db.selectFrom('codes').select('id').executeTakeFirstOrThrow();
+      await eve.post('/api/sign-in', { email: STRANGER });
+      await write(`update desk_sign_ins set id = '${code.id}', email = '${ADA}' where used_at is null`);
+      assert.equal(await enterCode(eve, visitorsCode), 'wrong-code', "a visitor's code");
+
+      await server.advance(120);
+      const other = createDeskBrowser(app, '203.0.113.6');
+      await other.post('/api/sign-in', { email: BOB });
+      // After the code he signed in with, and the notice about his passkey.
+      const bobsCode = codeIn(await server.inbox.waitForMail(BOB, 3));
+      await write(`update desk_sign_ins set email = '${ADA}' where used_at is null`);
+      assert.equal(await enterCode(other, bobsCode), 'wrong-code', 'the code of another person');
+
+      const mail = { id: code.id, email: STRANGER, signInId: code.id, host: 'x', now: server.now() };
+      await queueDeskCodeMail(db, mail);
+      server.service.mail.wake();
+      await until(async () => {
+        const row = await db
+          .selectFrom('outbox')
+          .select('state')
+          .where('id', '=', code.id)
+          .executeTakeFirst();
+        return row?.state !== 'queued';
+      });
+      assert.equal(server.inbox.mailsTo(STRANGER).length, 1, 'the code of a person to another address');
+      assert.equal(await server.countRows('desk_sessions'), 1);
+    }));
+});
+
+/** @returns n different networks */
+const networks = (n: number): string[] =>
+  Array.from({ length: n }, (_, at) => `198.51.${at % 256}.${1 + (at >> 8)}`);
+
+const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): Promise<number> =>
+  (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
+
+describe('guessing at the desk for hours', () => {
+  it('twenty wrong attempts at one person mail the operator, once until a right one', () =>
+    atDesk(
+      'sqlite',
+      async (app, server) => {
+        const wrongFive = async (from: string) => {
+          const browser = createDeskBrowser(app, from);
+          await browser.post('/api/sign-in', { email: ADA });
+          for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
+            assert.equal(await enterCode(browser, '000000'), 'wrong-code');
+        };
+        for (const from of networks(3)) await wrongFive(from);
+        await server.advance(3_700);
+        assert.equal(server.inbox.mailsTo('operator@example.net').length, 0);
+        for (const from of networks(2)) await wrongFive(from);
+        const mail = await server.inbox.waitForMail('operator@example.net');
+        assert.match(mail.parsed.text ?? '', /20 wrong codes or passkeys in a row .* desk -- log --newest/s);
+        await setTimeout(500);
+        assert.equal(server.inbox.mailsTo('operator@example.net').length, 1);
+      },
+      { OPERATOR_EMAIL: 'operator@example.net' },
+    ));
+
+  it('limits slide: no hour and no day has more codes than allowed, wherever it begins', () =>
+    atDesk('sqlite', async (app, server) => {
+      for (const [seconds, codes] of [
+        [0, 5],
+        [3_000, 5],
+        [800, 10],
+        [3_800, 10],
+      ] as const) {
+        await server.advance(seconds);
+        for (const address of networks(7)) await askForCode(app, ADA, address);
+        assert.equal(await codesFor(server, ADA), codes, `${seconds} seconds later`);
+      }
+    }));
+
+  it('strangers use up neither the codes of those who may sign in nor the passkeys of their network', () =>
+    atDesk('sqlite', async (app, server) => {
+      const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
+      for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
+        await Promise.all(
+          Array.from({ length: asksFromNetwork }, (_, at) =>
+            askForCode(app, `eve${at}@example.net`, address),
+          ),
+        );
+      assert.equal(await server.countRows('desk_sign_ins'), unsentAsksOfAll);
+      for (let at = 0; at <= codesFromNetwork; at += 1)
+        await enterCode(createDeskBrowser(app, '203.0.113.7'), '123456');
+      const unlisted = createDeskBrowser(app, '203.0.113.7');
+      assert.equal((await unlisted.post('/api/sign-in', { email: STRANGER })).statusCode, 200);
+      // As for a person who was sent a code.
+      for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
+        assert.equal(await enterCode(unlisted, '000000'), 'wrong-code');
+      assert.equal(await enterCode(unlisted, '000000'), 'too-many-tries');
+      const credential = createAuthenticator(DESK_URL).get(
+        await challengeOf(unlisted, '/api/sign-in/passkey'),
+      );
+      assert.equal(outcomeOf(await unlisted.post('/api/sign-in/passkey', { credential })), 'wrong-passkey');
+      await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
+    }));
+
+  it('of a person with a passkey alone leads nowhere: no code is sent once there is a passkey', () =>
+    atDesk(
+      'sqlite',
+      async (app, server) => {
+        const [ada, late] = [createDeskBrowser(app), createDeskBrowser(app)];
+        await signInAtDesk(server, ada, ADA);
+        await server.advance(60);
+        await late.post('/api/sign-in', { email: ADA });
+        const code = codeIn(await server.inbox.waitForMail(ADA, 2));
+        const credential = createAuthenticator(DESK_URL).create(await challengeOf(ada, '/api/passkeys'));
+        assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 200);
+        assert.equal(await enterCode(late, code), 'wrong-code', 'a code from before the passkey');
+        await server.advance(60);
+        assert.equal((await askForCode(app, ADA)).statusCode, 200);
+        assert.equal(await codesFor(server, ADA), 2);
+      },
+      { DESK_PEOPLE: 'ada@example.com:all:passkey, bob@example.com' },
+    ));
+});
+
+for (const engine of ENGINES) {
+  describe(`guessing at the desk on ${engine}`, () => {
+    it('a thousand codes from a hundred networks are five tries, and the right code is worth nothing after them', () =>
+      atDesk(engine, async (app, server) => {
+        const victim = createDeskBrowser(app);
+        await victim.post('/api/sign-in', { email: ADA });
+        const code = codeIn(await server.inbox.waitForMail(ADA));
+        const cookies = Object.fromEntries(victim.cookies);
+        const from = networks(100);
+        const guesses = Array.from({ length: 1_000 }, (_, at) => String(at * 97).padStart(6, '0')).filter(
+          (guess) => guess !== code,
+        );
+        const outcomes: string[] = [];
+        for (let at = 0; at < guesses.length; at += from.length)
+          await Promise.all(
+            from.map(async (remoteAddress, index) => {
+              const payload = { code: guesses[at + index] ?? '000000' };
+              const guess = { method: 'POST', url: '/api/sign-in/code', payload, cookies } as const;
+              outcomes.push(String(outcomeOf(await app.inject({ ...guess, remoteAddress }))));
+            }),
+          );
+        assert.equal(outcomes.filter((one) => one === 'wrong-code').length, DESK_SIGN_IN.attempts);
+        const refused = outcomes.filter((one) => one === 'too-many-tries').length;
+        assert.equal(refused, outcomes.length - DESK_SIGN_IN.attempts);
+        assert.equal(await enterCode(victim, code), 'too-many-tries');
+        await victim.post('/api/sign-in', { email: ADA });
+        const newer = codeIn(await server.inbox.waitForMail(ADA, 2));
+        assert.equal(await enterCode(victim, code), 'wrong-code', 'a new code revives no old one');
+        assert.equal(await server.countRows('desk_sessions'), 0);
+        assert.equal(await enterCode(victim, newer), 'in');
+        const log = await deskLogPage(server.database.db, { order: 'oldest', after: null, limit: 1 });
+        assert.deepEqual(
+          log.map(({ who, deed }) => [who, deed]),
+          [[ADA, 'refused']],
+          'a wrong attempt is in the audit log',
+        );
+        assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
+      }));
+
+    it('sending a code again gives no attempt back, and both newest codes work', () =>
+      atDesk(engine, async (app, server) => {
+        const browser = createDeskBrowser(app);
+        await browser.post('/api/sign-in', { email: ADA });
+        const first = codeIn(await server.inbox.waitForMail(ADA));
+        const wrong = first === '000000' ? '000001' : '000000';
+        for (let at = 0; at < 3; at += 1) assert.equal(await enterCode(browser, wrong), 'wrong-code');
+        await server.advance(60);
+        // Another address in between changes nothing.
+        await browser.post('/api/sign-in', { email: STRANGER });
+        await server.advance(1);
+        await browser.post('/api/sign-in', { email: ADA });
+        await server.inbox.waitForMail(ADA, 2);
+        assert.equal(await enterCode(browser, wrong), 'wrong-code');
+        assert.equal(
+          await enterCode(browser, first),
+          'in',
+          'the fifth attempt, with the code before the newest',
+        );
+      }));
+
+    it('from one network ends after as many tries as it has, whatever browsers it makes up', () =>
+      atDesk(engine, async (app) => {
+        for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
+          const browser = createDeskBrowser(app, '203.0.113.9');
+          const { statusCode } = await browser.post('/api/sign-in/code', { code: '123456' });
+          assert.equal(statusCode, at < DESK_SIGN_IN.codesFromNetwork ? 400 : 429);
+        }
+      }));
+
+    it('asking from many networks mails five codes an hour to an address, and no answer shows the limit', () =>
+      atDesk(engine, async (app, server) => {
+        for (const email of [ADA, STRANGER])
+          for (const address of networks(12))
+            assert.equal((await askForCode(app, email, address)).statusCode, 200);
+        await server.inbox.waitForMail(ADA, DESK_SIGN_IN.sendsToAddress);
+        await setTimeout(1_000);
+        const mails = await server.database.db.selectFrom('outbox').select('recipient').execute();
+        assert.deepEqual(
+          mails.map(({ recipient }) => recipient),
+          Array.from({ length: DESK_SIGN_IN.sendsToAddress }, () => ADA),
+        );
+      }));
+
+    it('who is in DESK_PEOPLE shows in no answer and in no statement, and nothing kept names who is not', async () => {
+      const statements: string[] = [];
+      const database = await freshDatabase(engine, {
+        onStatement: (statement) => void statements.push(statement),
+      });
+      await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
+        withDesk(server, async (app) => {
+          /** What a visitor's request waits for; the mail is queued later, after either. */
+          const ofRequest = (from: number) =>
+            statements
+              .slice(from)
+              .filter((statement) =>
+                /desk_sign_ins|limit_windows|desk_sessions|desk_passkeys|desk_log|advisory/.test(statement),
+              )
+              // What queues the mail, and what composes it.
+              .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement))
+              // Two codes are entered at once.
+              .toSorted();
+          const walk = async (email: string, address: string) => {
+            const browser = createDeskBrowser(app, address);
+            const from = statements.length;
+            const answers = [
+              await browser.post('/api/sign-in', { email }),
+              await browser.post('/api/sign-in', { email }),
+              ...(await Promise.all(
+                ['000000', '000001'].map((code) => browser.post('/api/sign-in/code', { code })),
+              )),
+            ];
+            for (let tries = 0; tries < DESK_SIGN_IN.attempts; tries += 1)
+              answers.push(await browser.post('/api/sign-in/code', { code: '000002' }));
+            return {
+              statements: ofRequest(from),
+              answers: answers.map(({ statusCode, headers, body, cookies }) => ({
+                statusCode,
+                body,
+                headers: Object.keys(headers),
+                length: headers['content-length'],
+                cookies: cookies.map(({ value, ...cookie }) => ({ ...cookie, length: value.length })),
+              })),
+            };
+          };
+          await setTimeout(1_000);
+          const listed = await walk(ADA, '203.0.113.1');
+          const unlisted = await walk(STRANGER, '203.0.113.2');
+          assert.deepEqual(unlisted, listed);
+          assert.ok(listed.statements.length > 10);
+          const tables = ['desk_sign_ins', 'desk_sessions', 'desk_log', 'limit_windows', 'outbox'] as const;
+          await server.inbox.waitForMail(ADA);
+          for (const table of tables)
+            assert.doesNotMatch(
+              JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute()),
+              /eve@/,
+              table,
+            );
+          assert.doesNotMatch(server.logLines.join(''), /eve@|ada@/);
+        }),
+      );
+    });
+  });
+}

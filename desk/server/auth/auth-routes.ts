@@ -1,0 +1,192 @@
+// The calls of the door: getting in by code, link or passkey, who is in, and getting out.
+import { randomUUID } from 'node:crypto';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Call } from '#desk/endpoints/endpoint.ts';
+import * as calls from '#desk/endpoints/auth.ts';
+import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
+import * as answers from '#desk/server/auth/auth-handlers.ts';
+import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
+import type { KeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
+import type { Link } from '#desk/server/auth/link.ts';
+import { createPasskeys } from '#desk/server/auth/passkeys.ts';
+import type { MemorySessions, Place } from '#desk/server/auth/sessions.ts';
+import { createSignIn } from '#desk/server/auth/sign-in.ts';
+import { refuse } from '#desk/server/refuse.ts';
+import type { Http } from '#server/http/http.ts';
+import type { Service } from '#server/startup/service.ts';
+import type { DeskConfig } from '#server/settings/settings.ts';
+
+/** Who gets in: people of DESK_PEOPLE with a mailed code, or the person at the machine with a link. */
+export type Door =
+  | ({ readonly kind: 'people' } & DeskConfig)
+  | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
+
+/** Adds the route of a call: who may make it and what it takes is checked as the call says. */
+export type AddRoute = <What, Answer>(
+  call: Call<What, Answer>,
+  /** Answers, with null when what was asked for is not there, or has replied itself. */
+  handle: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: What,
+  ) => Promise<Answer | FastifyReply | null>,
+) => void;
+
+export type Doorway = Pick<Http, 'sendError'> & {
+  readonly service: Service;
+  readonly door: Door;
+  readonly kept: KeptByBrowser;
+  readonly route: AddRoute;
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
+  readonly placeOf: (request: FastifyRequest) => Place;
+  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<DoorContext, 'note' | 'noteDone'>;
+};
+
+const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
+
+/** Adds them. @returns what ends the work behind them */
+export function addDoorRoutes({
+  service,
+  door,
+  kept,
+  route,
+  contextOf,
+  placeOf,
+  noteBy,
+  sendError,
+}: Doorway): () => Promise<void> {
+  const signIn = door.kind === 'people' ? createSignIn(service, door) : null;
+  const passkeys = door.kind === 'people' ? createPasskeys(service, door) : null;
+
+  async function letIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { email, token, details }: { email: string | null; token: string; details?: string },
+  ): Promise<Record<string, never>> {
+    kept.session.set(reply, token);
+    // Also where the database takes no writes: that is what they may have come to look into.
+    await noteBy(request, email).noteDone('signed-in', null, details);
+    return {};
+  }
+
+  route(calls.askCode, async (request, reply, { email }) => {
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const browserId = kept.browserId.read(request) ?? randomUUID();
+    const { from } = placeOf(request);
+    const outcome = await signIn.ask(email, { browserId, from });
+    if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
+    kept.browserId.set(reply, browserId);
+    return { resendSeconds: outcome.resendSeconds };
+  });
+
+  route(calls.enterCode, async (request, reply, { code }) => {
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const browserId = kept.browserId.read(request);
+    const outcome = await signIn.enter(code, { ...placeOf(request), browserId });
+    switch (outcome.type) {
+      case 'too many':
+        return sendError(reply, 'too-many-requests', outcome);
+      case 'no tries left':
+        return refuse(reply, 'too-many-tries', 'This code was tried too often. Ask for a new one.');
+      case 'wrong code':
+        return refuse(
+          reply,
+          'wrong-code',
+          'This is not the code, or it has expired. Look at the newest mail, or ask for a new code.',
+        );
+      case 'in':
+        kept.browserId.clear(reply);
+        return letIn(request, reply, outcome);
+    }
+  });
+
+  route(calls.enterLink, async (request, reply, asked) => {
+    const now = service.clock();
+    if (door.kind !== 'link' || !door.link.take(asked.token, now))
+      return refuse(
+        reply,
+        'no-session',
+        'This link was used already, or is more than ten minutes old. Run "npm run desk -- open" again.',
+      );
+    const token = door.sessions.begin(placeOf(request), now);
+    return letIn(request, reply, { email: null, token, details: 'link of desk open' });
+  });
+
+  route(calls.me, (request, reply, asked) => answers.me(contextOf(request, reply), asked));
+  route(calls.sessions, (request, reply, asked) => answers.sessions(contextOf(request, reply), asked));
+  route(calls.endSession, (request, reply, asked) => answers.endSession(contextOf(request, reply), asked));
+  route(calls.log, (request, reply, asked) => answers.log(contextOf(request, reply), asked));
+  route(calls.signOut, async (request, reply) => {
+    const { session, sessions, noteDone } = contextOf(request, reply);
+    await sessions.end(session);
+    kept.session.clear(reply);
+    await noteDone('signed-out', null);
+    return {};
+  });
+
+  route(passkeyCalls.passkeys, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    return { passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) };
+  });
+
+  route(passkeyCalls.newPasskey, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options, signed } = await passkeys.beginAdding(email);
+    kept.challenge.set(reply, signed);
+    return options;
+  });
+
+  route(passkeyCalls.addPasskey, async (request, reply, asked) => {
+    const { person, noteDone } = contextOf(request, reply);
+    if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const given = { ...asked, signed: kept.challenge.read(request) };
+    kept.challenge.clear(reply);
+    if (!(await passkeys.add(person.email, given)))
+      return refuse(
+        reply,
+        'wrong-passkey',
+        'The passkey could not be added. Try again, and finish within five minutes.',
+      );
+    await noteDone('added-passkey', null);
+    return {};
+  });
+
+  route(passkeyCalls.removePasskey, async (request, reply, { id }) => {
+    const { person, noteDone } = contextOf(request, reply);
+    if (passkeys === null || person.email === null) return null;
+    if (!(await passkeys.remove(person.email, id))) return null;
+    await noteDone('removed-passkey', null);
+    return {};
+  });
+
+  route(passkeyCalls.askPasskey, async (_request, reply) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options, signed } = await passkeys.beginEntering();
+    kept.challenge.set(reply, signed);
+    return options;
+  });
+
+  route(passkeyCalls.enterPasskey, async (request, reply, asked) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const signed = kept.challenge.read(request);
+    const outcome = await passkeys.enter({ ...placeOf(request), ...asked, signed });
+    kept.challenge.clear(reply);
+    switch (outcome.type) {
+      case 'too many':
+        return sendError(reply, 'too-many-requests', outcome);
+      case 'wrong passkey':
+        return refuse(
+          reply,
+          'wrong-passkey',
+          'This passkey was not accepted. Try again, or sign in with a mailed code.',
+        );
+      case 'in':
+        return letIn(request, reply, { ...outcome, details: 'passkey' });
+    }
+  });
+
+  return async () => signIn?.stop();
+}

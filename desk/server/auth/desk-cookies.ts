@@ -1,0 +1,74 @@
+// What the desk keeps in a browser: the token of the session, an id that ties it to the codes it asked for, the challenge of a passkey.
+// At https in cookies that no other site's request carries and no script reads. Cookies do not keep the ports of a host apart, so at
+// plain http, which is on this machine, the page keeps the values in sessionStorage and sends them in headers.
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
+import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
+
+type Kept = {
+  /** Null without one, or with one that we did not sign. */
+  readonly read: (request: FastifyRequest) => string | null;
+  readonly set: (reply: FastifyReply, value: string) => void;
+  readonly clear: (reply: FastifyReply) => void;
+};
+
+export type KeptByBrowser = {
+  /** The token of the session. */
+  readonly session: Kept;
+  /** The browser's id, signed. */
+  readonly browserId: Kept;
+  /** The challenge of a passkey, which passkeys.ts signs. */
+  readonly challenge: Kept;
+};
+
+const PURPOSE = 'desk-sign-in:';
+
+/** @param url origin of the desk */
+export function createKeptByBrowser(secrets: Secrets, url: string): KeptByBrowser {
+  const keep = url.startsWith('https:') ? inCookie : inHeader;
+  const browser = keep('signIn');
+  return {
+    session: keep('session', DESK_SESSION_MS / 1000),
+    browserId: {
+      ...browser,
+      read: (request) => {
+        const value = unsign(secrets, browser.read(request) ?? '');
+        return value?.startsWith(PURPOSE) ? value.slice(PURPOSE.length) : null;
+      },
+      set: (reply, browserId) => browser.set(reply, sign(secrets, PURPOSE + browserId)),
+    },
+    challenge: keep('passkey'),
+  };
+}
+
+const COOKIE_NAMES = {
+  session: '__Host-desk',
+  signIn: '__Host-desk-sign-in',
+  passkey: '__Host-desk-passkey',
+} as const;
+
+function inCookie(what: keyof typeof COOKIE_NAMES, maxAge?: number): Kept {
+  const name = COOKIE_NAMES[what];
+  const attributes: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'strict', secure: true };
+  return {
+    read: ({ cookies }) => cookies[name] ?? null,
+    set: (reply, value) =>
+      void reply.setCookie(name, value, maxAge === undefined ? attributes : { ...attributes, maxAge }),
+    clear: (reply) => void reply.clearCookie(name, attributes),
+  };
+}
+
+function inHeader(what: keyof typeof KEPT_BY_BROWSER): Kept {
+  const name = KEPT_BY_BROWSER[what];
+  return {
+    read: ({ headers }) => {
+      const value = headers[name];
+      return typeof value === 'string' ? value : null;
+    },
+    set: (reply, value) => void reply.header(name, value),
+    clear: (reply) => void reply.header(name, ''),
+  };
+}

@@ -1,0 +1,215 @@
+// Passkeys: registered by a person who is signed in, and from then on a way in without an address and without mail. A challenge stands,
+// signed, in the browser that asked for it, lives for five minutes, and is taken once.
+import { createHash, randomBytes } from 'node:crypto';
+
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+
+import { v7 as uuid } from 'uuid';
+
+import type { Asked } from '#desk/endpoints/endpoint.ts';
+import type * as calls from '#desk/endpoints/passkeys.ts';
+import type { Passkey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
+import { countFrom, type TooMany } from '#desk/server/auth/counted.ts';
+import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
+import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
+import {
+  deletePasskey,
+  findPasskey,
+  insertPasskey,
+  noteUse,
+  passkeysOf,
+  type DeskPasskey,
+} from '#server/db/tables/desk-passkeys.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
+import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
+import type { Service } from '#server/startup/service.ts';
+import { queueNotice } from '#server/mail/templates/notice-mail.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { sign, signerOf, unsign } from '#server/secrets/secrets.ts';
+import type { DeskConfig } from '#server/settings/settings.ts';
+import { asciiAddress } from '#shared/lead.ts';
+
+const CHALLENGE_MS = 5 * MINUTE_MS;
+const CHALLENGE_BYTES = 32;
+/** COSE: EdDSA, ES256, RS256. Named, because the library would ask Node for newer ones, which warns of them. */
+const ALGORITHMS = [-8, -7, -257];
+/** What it is for; for whom, when it is to register one. */
+type Purpose = 'enter' | `add ${string}`;
+
+type Begun = { readonly options: PasskeyOptions; readonly signed: string };
+type Given = Asked<typeof calls.enterPasskey>['credential'];
+type EnterOutcome =
+  | { readonly type: 'in'; readonly token: string; readonly email: string }
+  | { readonly type: 'wrong passkey' }
+  | TooMany;
+
+export type Passkeys = {
+  readonly list: (email: string) => Promise<readonly Passkey[]>;
+  readonly beginAdding: (email: string) => Promise<Begun>;
+  /** @returns false when it is not what was asked for */
+  readonly add: (
+    email: string,
+    given: { name: string; credential: Given; signed: string | null },
+  ) => Promise<boolean>;
+  readonly remove: (email: string, id: string) => Promise<boolean>;
+  readonly beginEntering: () => Promise<Begun>;
+  /** The try is counted before anything is compared. */
+  readonly enter: (given: Place & { credential: Given; signed: string | null }) => Promise<EnterOutcome>;
+};
+
+/** Makes the passkeys of the people of DESK_PEOPLE. */
+export function createPasskeys(service: Service, { url, people }: DeskConfig): Passkeys {
+  const { database, secrets, clock, campaign } = service;
+  const { db } = database;
+  const rpID = new URL(url).hostname;
+  const signer = signerOf(secrets, 'desk passkey');
+  /** A key as it is stored: with a signature, so that nobody adds one or gives it another owner without APP_SECRET. */
+  const signedKey = (owner: { id: string; email: string }, publicKey: string): string =>
+    `${publicKey}.${signer.sign(JSON.stringify([owner.id, owner.email, publicKey]))}`;
+  const keyIn = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
+    const [publicKey = '', signature = ''] = signed.split('.');
+    return signer.verifies(JSON.stringify([id, email, publicKey]), signature) ? publicKey : null;
+  };
+
+  const newChallenge = (purpose: Purpose): { challenge: string; signed: string } => {
+    const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
+    return {
+      challenge,
+      signed: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
+    };
+  };
+  /** The challenge that a browser kept, once. */
+  const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
+    const value = unsign(secrets, signed ?? '');
+    const start = `desk-passkey:${purpose}:`;
+    if (value?.startsWith(start) !== true) return null;
+    const [endsAt = '', challenge = ''] = value.slice(start.length).split(':');
+    const now = clock();
+    if (!(Number(endsAt) > now)) return null;
+    const key = createHash('sha256').update(challenge).digest('base64url');
+    const { count } = await countInWindow(db, `desk passkey: ${key}`, CHALLENGE_MS, now);
+    return count === 1 ? challenge : null;
+  };
+  const wrong = async (email: string | null, from: string): Promise<EnterOutcome> => {
+    const listed = email !== null && people.has(email) ? email : null;
+    await noteWrongAttempt(service, { email: listed, from, with: 'passkey' });
+    return { type: 'wrong passkey' };
+  };
+  // Authenticators keep it; it must not be the address (WebAuthn, section 14.6.1).
+  const handleOf = (email: string) => Uint8Array.from(Buffer.from(pseudonymsOf(secrets, email)[0]));
+
+  return {
+    list: async (email) =>
+      (await passkeysOf(db, email)).map(({ id, name, created_at: addedAt, used_at: usedAt }) => ({
+        id,
+        name,
+        addedAt: isoTime(addedAt),
+        usedAt: usedAt === null ? null : isoTime(usedAt),
+      })),
+
+    beginAdding: async (email) => {
+      const { challenge, signed } = newChallenge(`add ${email}`);
+      const known = await passkeysOf(db, email);
+      const options = await generateRegistrationOptions({
+        rpName: campaign.site.title,
+        rpID,
+        userName: email,
+        userID: handleOf(email),
+        challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
+        attestationType: 'none',
+        excludeCredentials: known.map(({ id }) => ({ id })),
+        supportedAlgorithmIDs: ALGORITHMS,
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return { options: { ...options }, signed };
+    },
+
+    add: async (email, { name, credential, signed }) => {
+      const challenge = await takeChallenge(signed, `add ${email}`);
+      if (challenge === null) return false;
+      const result = await verifyRegistrationResponse({
+        response: credential as never,
+        expectedChallenge: challenge,
+        expectedOrigin: url,
+        expectedRPID: rpID,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }).catch(() => null);
+      if (result?.verified !== true) return false;
+      const { id, publicKey, counter } = result.registrationInfo.credential;
+      const now = clock();
+      const isNew = await db.transaction().execute(async (tx) => {
+        const passkey = {
+          id,
+          email,
+          name,
+          public_key: signedKey({ id, email }, Buffer.from(publicKey).toString('base64url')),
+          counter,
+          created_at: now,
+        };
+        if (!(await insertPasskey(tx, passkey))) return false;
+        await queueNotice(tx, {
+          id: uuid({ msecs: now }),
+          recipient: asciiAddress(email) ?? email,
+          subject: `A passkey was added for you at the desk of ${campaign.site.title}`,
+          text:
+            `From now on, a passkey signs in as you at ${url}. If you did not add it, remove it there on the page Account, ` +
+            'end your other sessions, and tell the person who runs the page.',
+          now,
+        });
+        return true;
+      });
+      service.mail.wake();
+      return isNew;
+    },
+
+    remove: (email, id) => deletePasskey(db, { id, email }),
+
+    beginEntering: async () => {
+      const { challenge, signed } = newChallenge('enter');
+      const options = await generateAuthenticationOptions({
+        rpID,
+        challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
+        userVerification: 'required',
+      });
+      return { options: { ...options }, signed };
+    },
+
+    enter: async ({ credential, signed, from, browser }) => {
+      const now = clock();
+      const tooMany = await db
+        .transaction()
+        .execute((tx) => countFrom(tx, database.engine, 'passkeys', from, now));
+      if (tooMany !== null) return tooMany;
+      const challenge = await takeChallenge(signed, 'enter');
+      const known = await findPasskey(db, credential.id);
+      const publicKey = known === undefined ? null : keyIn(known);
+      if (challenge === null || known === undefined || publicKey === null || !people.has(known.email))
+        return wrong(known?.email ?? null, from);
+      const { id, email, counter } = known;
+      const result = await verifyAuthenticationResponse({
+        response: credential as never,
+        expectedChallenge: challenge,
+        expectedOrigin: url,
+        expectedRPID: rpID,
+        requireUserVerification: true,
+        credential: { id, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter },
+      }).catch(() => null);
+      if (result?.verified !== true) return wrong(email, from);
+      const { newCounter } = result.authenticationInfo;
+      const token = await db.transaction().execute(async (tx) => {
+        // Signed anew, so that the passkey outlives a change of APP_SECRET.
+        const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
+        if (!(await noteUse(tx, use))) return null;
+        await forgiveWrongAttempts(tx, service, email);
+        return beginSession(tx, secrets, { email, from, browser, now });
+      });
+      return token === null ? wrong(email, from) : { type: 'in', token, email };
+    },
+  };
+}

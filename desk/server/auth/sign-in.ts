@@ -1,0 +1,211 @@
+// Signing in with a mailed code. Every address gets the same answer after the same statements: a row is made for each, and who is in
+// DESK_PEOPLE shows only in a value of it, as does whether a limit lets a code be sent. The mail is queued later, at a moment that no
+// answer waits for.
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+
+import { v7 as uuid } from 'uuid';
+
+import { countFrom, countUpTo, type TooMany } from '#desk/server/auth/counted.ts';
+import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
+import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
+import { isRecent } from '#server/db/engine/clocks.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
+import { countAttemptAt } from '#server/codes/challenges.ts';
+import { endCodes, acceptCode } from '#server/codes/codes.ts';
+import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
+import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
+import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import type { Service } from '#server/startup/service.ts';
+import { findCode } from '#server/codes/digits.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { DeskConfig } from '#server/settings/settings.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
+
+type EnterOutcome =
+  | { readonly type: 'in'; readonly token: string; readonly email: string }
+  | { readonly type: 'wrong code' }
+  /** Only a new code helps. */
+  | { readonly type: 'no tries left' }
+  | TooMany;
+
+export type SignIn = {
+  /** Takes an address, and has a code mailed if it is one of DESK_PEOPLE. @param browserId of the browser's cookie, or a new one */
+  readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
+  /** Takes a code. The try is counted in a committed transaction before the comparison. @param browserId null without a cookie */
+  readonly enter: (code: string, from: Place & { browserId: string | null }) => Promise<EnterOutcome>;
+  /** Queues no more mail; resolves after the one in hand. */
+  readonly stop: () => Promise<void>;
+};
+
+/** Sign-ins of one browser that are looked at, the newest first. */
+const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
+
+/** Milliseconds after an ask at which its mail is queued: when the database is busy with it says nothing about the ask. */
+const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
+/** After a failure, unless the next ask comes first. */
+const TRIED_AGAIN_MS = 10_000;
+
+/** Makes the sign-in of the people of DESK_PEOPLE. */
+export function createSignIn(service: Service, { url, people, passkeyOnly }: DeskConfig): SignIn {
+  const { database, secrets, clock, config, limits, logger } = service;
+  const { db, engine } = database;
+  const { host } = new URL(url);
+
+  const answer = async (
+    tx: Db,
+    { typed, browserId, from, now }: { typed: string; browserId: string; from: string; now: number },
+  ): Promise<AskOutcome> => {
+    const email = normaliseEmail(typed);
+    const [key] = pseudonymsOf(secrets, email);
+    const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
+    const tooMany = await countFrom(tx, engine, 'asks', from, now);
+    if (tooMany !== null) return tooMany;
+    await lockAddress(tx, engine, email);
+    const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
+    const before = open.find(({ address_key: asked }) => asked === key);
+    const isExhausted = before !== undefined && before.wrong_attempts >= attempts;
+    const asked: AskOutcome = { type: 'asked', resendSeconds: config.resendSeconds };
+    if (
+      before === open[0] &&
+      before !== undefined &&
+      !isExhausted &&
+      isRecent(before.created_at, limits.resendQuietMs, now)
+    )
+      return asked;
+    if (isExhausted) await endCodes(tx, 'desk_sign_ins', { browser_id: browserId, address_key: key }, now);
+    const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
+    const tooManySends = await countUpTo(
+      tx,
+      engine,
+      { key: `codes: ${key}` },
+      [
+        { limit: sendsToAddress, windowMs },
+        { limit: sendsToAddress * timesInADay, windowMs: dayMs },
+      ],
+      now,
+    );
+    const isSent = mayUseCode && tooManySends === null;
+    const tooManyAsks = await countUpTo(
+      tx,
+      engine,
+      // One lock for both: otherwise, in a flood of strangers, only they would wait.
+      { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
+      [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
+      now,
+    );
+    if (tooManyAsks !== null) return asked;
+    await insertSignIn(tx, {
+      id: uuid({ msecs: now }),
+      browser_id: browserId,
+      address_key: key,
+      email: isSent ? email : null,
+      secret_id: secrets[0].id,
+      // Sending a code again gives no attempt back.
+      wrong_attempts: before === undefined || isExhausted ? 0 : before.wrong_attempts,
+      created_at: now,
+      expires_at: now + config.codeTtlSeconds * 1000,
+    });
+    return asked;
+  };
+
+  /** Whether a code lets this person in: not one of passkeys alone, unless they still have to add the first. */
+  const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
+    (await passkeysOf(tx, email)).length === 0 || !passkeyOnly.has(email);
+
+  const queueMails = async (): Promise<void> => {
+    const now = clock();
+    await db.transaction().execute(async (tx) => {
+      for (const { id: signInId, email } of await takeUnmailed(tx, now)) {
+        if (email === null) continue;
+        await queueDeskCodeMail(tx, { id: uuid({ msecs: now }), email, signInId, host, now });
+      }
+    });
+    service.mail.wake();
+  };
+
+  /** At the start: those that a process left behind when it ended. */
+  let mayWait = true;
+  const mailing = startWakeLoop({
+    pollMs: TRIED_AGAIN_MS,
+    work: async () => {
+      if (!mayWait) return;
+      await setTimeout(randomInt(MAIL_AFTER_MS.least, MAIL_AFTER_MS.most));
+      mayWait = false;
+      await queueMails().catch((error: unknown) => {
+        mayWait = true;
+        throw error;
+      });
+    },
+    onError: (error) =>
+      logger.error({ err: error }, 'A code for the desk could not be queued yet; tried again soon.'),
+  });
+
+  return {
+    ask: async (typed, from) => {
+      const ask = { ...from, typed, now: clock() };
+      const outcome = await db.transaction().execute((tx) => answer(tx, ask));
+      mayWait = true;
+      mailing.wake();
+      return outcome;
+    },
+
+    enter: async (code, { browserId, from, browser }) => {
+      const now = clock();
+      const counted = await db.transaction().execute(async (tx) => {
+        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
+        const [newest] = open;
+        if (newest !== undefined) {
+          const hasAttempts = await countAttemptAt(tx, 'desk_sign_ins', {
+            id: newest.id,
+            most: DESK_SIGN_IN.attempts,
+          });
+          return { type: 'counted', open, hasAttempts } as const;
+        }
+        if (browserId === null) {
+          const tooMany = await countFrom(tx, engine, 'codes', from, now);
+          return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
+        }
+        // As many as with a code: the answers do not show whether the browser waits for one.
+        const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
+        const hasAttempts =
+          (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;
+        return { type: 'counted', open, hasAttempts } as const;
+      });
+      if (counted.type === 'too many') return counted;
+      if (!counted.hasAttempts) return { type: 'no tries left' };
+      const [newest] = counted.open;
+      const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
+      // A code that was asked for with another address, or with one that is not in DESK_PEOPLE (any more), is compared with nothing.
+      const candidates = counted.open
+        .flatMap((signIn) => {
+          const deskUser = nameOf(signIn);
+          return signIn.address_key === newest?.address_key && deskUser !== null
+            ? [{ ...signIn, deskUser, secretId: signIn.secret_id }]
+            : [];
+        })
+        .slice(0, DESK_SIGN_IN.acceptedCodes);
+      const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
+      if (found === null) {
+        const email = newest === undefined ? null : nameOf(newest);
+        await noteWrongAttempt(service, { email, from, with: 'code' });
+        return { type: 'wrong code' };
+      }
+      const { deskUser: email } = found;
+      return db.transaction().execute(async (tx): Promise<EnterOutcome> => {
+        if (!(await maySignInByCode(tx, email)) || !(await acceptCode(tx, 'desk_sign_ins', found.id, now)))
+          return { type: 'wrong code' };
+        await endCodes(tx, 'desk_sign_ins', { browser_id: found.browser_id }, now);
+        await forgiveWrongAttempts(tx, service, email);
+        return { type: 'in', token: await beginSession(tx, secrets, { email, from, browser, now }), email };
+      });
+    },
+
+    stop: mailing.stop,
+  };
+}

@@ -1,0 +1,56 @@
+// What follows a wrong code or passkey: a line in the audit log, and mail to the operator when one person's do not end. The same
+// statements for everyone, so that an answer's time does not say who is in DESK_PEOPLE.
+import { v7 as uuid } from 'uuid';
+
+import { countUpTo } from '#desk/server/auth/counted.ts';
+import { noteRefused } from '#desk/audit-log/audit-log.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
+import { queueNotice } from '#server/mail/templates/notice-mail.ts';
+import type { Service } from '#server/startup/service.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+
+const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
+  `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
+
+/** @param attempt email: the person of DESK_PEOPLE whom it was for; null: none. from: a network address */
+export async function noteWrongAttempt(
+  service: Service,
+  attempt: { readonly email: string | null; readonly from: string; readonly with: 'code' | 'passkey' },
+): Promise<void> {
+  const { email, from } = attempt;
+  const { database, config, campaign, clock } = service;
+  const now = clock();
+  const { windowMs, notedOfStrangers, attemptsInARow, inARowMs } = DESK_SIGN_IN;
+  await database.db.transaction().execute(async (tx) => {
+    const tooMany = await countUpTo(
+      tx,
+      database.engine,
+      { key: `noted: ${email === null ? 'strangers' : 'people'}`, lock: 'noted' },
+      [{ limit: email === null ? notedOfStrangers : Number.MAX_SAFE_INTEGER, windowMs }],
+      now,
+    );
+    if (tooMany === null) await noteRefused(tx, { email, from, details: attempt.with, at: now });
+    const { count } = await countInWindow(tx, rowOf(service, email), inARowMs, now);
+    if (email === null || count !== attemptsInARow || config.operatorEmail === null) return;
+    await queueNotice(tx, {
+      id: uuid({ msecs: now }),
+      recipient: config.operatorEmail,
+      subject: `${attemptsInARow} wrong attempts to sign in at the desk of ${campaign.site.title}`,
+      text:
+        `Someone entered ${attemptsInARow} wrong codes or passkeys in a row for one person of DESK_PEOPLE, and none was right. ` +
+        'See for whom and from where: npm run -s desk -- log --newest. If it was not that person, have them add a passkey, ' +
+        'and write :passkey behind their address in DESK_PEOPLE: then no code lets them in.',
+      now,
+    });
+  });
+  service.mail.wake();
+}
+
+/** Begins to count anew, after a right one. */
+export const forgiveWrongAttempts = (
+  tx: Db,
+  service: Pick<Service, 'secrets'>,
+  email: string,
+): Promise<void> => endWindow(tx, rowOf(service, email));

@@ -1,0 +1,259 @@
+// The desk's HTTP application. It checks for each call who asks and what is asked, lets the handler answer, and turns failures into
+// answers. It does not listen: serve.ts and `desk open` do.
+import { Readable } from 'node:stream';
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { createAnswers } from '#desk/server/handlers/all-handlers.ts';
+import { NO_STORE, serveDeskFiles } from '#desk/server/app-files.ts';
+import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
+import { addDoorRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
+import { createKeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
+import { createStoredSessions, type OpenSession, type Place } from '#desk/server/auth/sessions.ts';
+import type { FileAnswer } from '#desk/server/handler.ts';
+import { refuse } from '#desk/server/refuse.ts';
+import { AT_THE_MACHINE, noteDeed, type Actor } from '#desk/audit-log/audit-log.ts';
+import { deleteDeskAccess } from '#server/db/queries/desk-access.ts';
+import { createHttp, type HttpOptions } from '#server/http/http.ts';
+import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
+import type { Service } from '#server/startup/service.ts';
+import type { Errors } from '#shared/campaign-schema.ts';
+
+export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
+  readonly door: Door;
+  /** The release's desk/; null serves the API alone. */
+  readonly files: string | null;
+  /** DNS servers to ask; the machine's own if not given. */
+  readonly dnsServers?: readonly string[] | undefined;
+};
+
+/** The sentences of what the server answers by itself, in place of the campaign's, which are for visitors and in their language. */
+const SENTENCES: Partial<Errors> = {
+  'invalid-input': 'The desk did not understand this. Reload the page, and try again.',
+  'malformed-body': 'The desk did not understand this. Reload the page, and try again.',
+  'wrong-origin': 'This came from another site, and nothing was done. Open the desk at its own address.',
+  'not-found': 'There is nothing at this address. Go back, or to the first page of the desk.',
+  'method-not-allowed': 'This address does not take such a request. Reload the page, and try again.',
+  'request-timeout': 'Your request took too long to arrive. Try again.',
+  'body-too-large': 'This is more than the desk takes at once. Shorten it, and try again.',
+  'uri-too-long': 'This is more than an address can hold. Shorten what you search for.',
+  'unsupported-media-type': 'The desk did not understand this. Reload the page, and try again.',
+  'too-many-requests': 'This was tried too often. Try again {when}.',
+  'internal-error': 'Something failed, and the log of the page says what. Try again {when}.',
+  unavailable: 'The desk is busy, or its database is not available. Try again {when}.',
+};
+
+const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
+const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
+/** Drawing a report keeps the loop busy for a second or two. The few who are at the desk wait for it rather than be sent away. */
+const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
+const MAX_BROWSER_LENGTH = 200;
+/** As nginx logs it: no answer went out, because nobody waited for it any more. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Nothing that is asked nests so deeply. */
+const MOST_LEVELS = 20;
+
+/** Whether a text holds the character that no text of PostgreSQL can hold. */
+function holdsNul(value: unknown, levels = 0): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === MOST_LEVELS) return true;
+  return Object.entries(value)
+    .flat()
+    .some((part) => holdsNul(part, levels + 1));
+}
+
+/** Builds the application; the caller listens or injects, and closes it. */
+export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
+  const { config, campaign, secrets, database, clock } = service;
+  const { door, files, dnsServers } = options;
+  const secure = door.url.startsWith('https:');
+  const http = await createHttp(
+    {
+      ...service,
+      config: { ...config, publicUrl: door.url, basePath: '', secure },
+      campaign: {
+        ...campaign,
+        errors: { ...campaign.errors, ...SENTENCES },
+        site: { ...campaign.site, language: 'en' },
+      },
+      // What is counted is the page.
+      funnel: { pageSeen: () => {} },
+    },
+    {
+      ...options,
+      loadLimits: options.loadLimits ?? PATIENT,
+      release: null,
+      urlSetting: door.kind === 'people' ? 'DESK_URL' : null,
+    },
+  );
+  const { app, visitorAddress, sendError } = http;
+  const kept = createKeptByBrowser(secrets, door.url);
+  const sessions = door.kind === 'people' ? createStoredSessions(database.db, secrets) : door.sessions;
+
+  // Someone who is put back on the list does not find an old session or passkey working.
+  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);
+
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', NO_STORE);
+    void reply.header('x-robots-tag', 'noindex');
+    done();
+  });
+
+  app.addHook('preValidation', async (request, reply) => {
+    if (holdsNul(request.query) || holdsNul(request.body)) return sendError(reply, 'invalid-input');
+  });
+
+  /** What each request of a person who is signed in has found out about them. */
+  const found = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
+
+  const findSignedIn = async (
+    request: FastifyRequest,
+  ): Promise<{ session: OpenSession; role: Role } | null> => {
+    const token = kept.session.read(request);
+    const session = token === null ? null : await sessions.find(token, clock());
+    if (session === null) return null;
+    if (door.kind === 'link') return { session, role: 'all' };
+    // A person who was taken off DESK_PEOPLE is out, open sessions included.
+    const role = session.email === null ? undefined : door.people.get(session.email);
+    return role === undefined ? null : { session, role };
+  };
+
+  /** Refuses who may not, before anything they sent is read. */
+  const checkPerson = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
+    if (needs === null) return;
+    const person = await findSignedIn(request);
+    if (person === null) return refuse(reply, 'no-session', NO_SESSION);
+    if (needs === 'all' && person.role !== 'all') return refuse(reply, 'may-not', MAY_NOT);
+    found.set(request, person);
+  };
+
+  const fromOf = (request: FastifyRequest): string => visitorAddress(request.raw) ?? '';
+  const placeOf = (request: FastifyRequest): Place => ({
+    from: fromOf(request),
+    browser: (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_BROWSER_LENGTH),
+  });
+  const noteBy = (request: FastifyRequest, email: string | null) => {
+    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
+    const note: DoorContext['note'] = (deed, about, details) =>
+      noteDeed(service, { ...actor, deed, about, details });
+    const noteDone: DoorContext['note'] = (deed, ...more) =>
+      note(deed, ...more).catch((error: unknown) =>
+        service.logger.error(
+          { err: error, deed },
+          'What was done at the desk could not be noted in its record.',
+        ),
+      );
+    return { actor, note, noteDone };
+  };
+
+  const contextOf = (request: FastifyRequest, reply: FastifyReply): DoorContext => {
+    const person = found.get(request);
+    if (person === undefined) throw new Error('A call was answered for no one.');
+    const { session, role } = person;
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    return {
+      service,
+      person: { email: session.email, role },
+      ...noteBy(request, session.email),
+      signal: gone.signal,
+      dnsServers,
+      session,
+      sessions,
+    };
+  };
+
+  /** Turns what a handler threw into an answer. A browser that has gone is no fault of ours; what failed for another reason is logged. */
+  const answerFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
+    if (error instanceof CommandFailure)
+      return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
+    if (reply.raw.destroyed && error instanceof Error && error.name === 'AbortError')
+      return reply.code(CLIENT_CLOSED_REQUEST).send();
+    throw error;
+  };
+
+  const paths: string[] = [];
+  const route: AddRoute = ({ method, path, needs, asked }, handle) => {
+    paths.push(path);
+    app.route({
+      method,
+      url: path,
+      onRequest: checkPerson(needs),
+      handler: async (request, reply) => {
+        const read = asked.safeParse((method === 'POST' ? request.body : request.query) ?? {});
+        if (!read.success) return sendError(reply, 'invalid-input');
+        try {
+          const answer = await handle(request, reply, read.data);
+          // A reply is thenable: awaited, it is undefined, and cannot be compared with the answer.
+          if (reply.sent) return reply;
+          return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
+        } catch (error) {
+          return answerFailure(error, reply);
+        }
+      },
+    });
+  };
+
+  const stopDoor = addDoorRoutes({
+    service,
+    door,
+    kept,
+    route,
+    contextOf,
+    placeOf,
+    noteBy,
+    sendError,
+  });
+  app.addHook('onClose', stopDoor);
+
+  const answers = createAnswers(service);
+  for (const { call, handle } of answers.calls)
+    route(call, (request, reply, asked) => handle(contextOf(request, reply), asked));
+
+  for (const { path, needs, handle } of answers.files)
+    app.get<{ Querystring: Record<string, unknown> }>(
+      path,
+      { onRequest: checkPerson(needs), exposeHeadRoute: false },
+      async (request, reply) => {
+        try {
+          const file = await handle(contextOf(request, reply), request.query);
+          return file === null ? await sendError(reply, 'not-found') : await sendFile(reply, file);
+        } catch (error) {
+          return answerFailure(error, reply);
+        }
+      },
+    );
+
+  const sendFile = (reply: FastifyReply, { type, fileName, headers, styles, body }: FileAnswer) => {
+    void reply.type(type).headers(headers ?? {});
+    if (fileName !== undefined)
+      void reply.header(
+        'content-disposition',
+        `attachment; filename="${fileName.replaceAll(/[^\w.-]/g, '-')}"`,
+      );
+    if (styles !== undefined)
+      void reply.header(
+        'content-security-policy',
+        contentSecurityPolicy({ scripts: [], styles: styles.map(hashOf) }, secure),
+      );
+    return reply.send(typeof body === 'string' ? body : Readable.from(body));
+  };
+
+  app.server.once('listening', () => {
+    answers.warmUp().catch((error: unknown) => {
+      service.logger.warn(
+        { err: error },
+        'Past days could not be counted beforehand; the first look at them waits.',
+      );
+    });
+  });
+  serveDeskFiles(app, { folder: files, secure, ...http });
+  http.completeWithoutPage([...paths, ...answers.files.map(({ path }) => path)]);
+  return app;
+}

@@ -1,0 +1,94 @@
+// Each call about people and figures, with what answers it. The calls of the door are desk/server/auth's.
+import type { Call } from '#desk/endpoints/endpoint.ts';
+import * as figureCalls from '#desk/endpoints/figures.ts';
+import * as peopleCalls from '#desk/endpoints/people.ts';
+import { correct, erase, sendGuide, suppress, unsuppress } from '#desk/server/handlers/changes.ts';
+import { createChoices, createFindOrigins } from '#desk/server/handlers/choices.ts';
+import { domains } from '#desk/server/handlers/companies.ts';
+import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
+import { createDoctor } from '#desk/server/handlers/doctor.ts';
+import { exported } from '#desk/server/handlers/export.ts';
+import { lost } from '#desk/server/handlers/lost.ts';
+import { createMail } from '#desk/server/handlers/mail.ts';
+import { people } from '#desk/server/handlers/people.ts';
+import { createProof } from '#desk/server/handlers/proof.ts';
+import { createGather, createReport, createReportFile } from '#desk/server/handlers/report.ts';
+import { story } from '#desk/server/handlers/timeline.ts';
+import type { FileCall } from '#desk/server/handlers/files.ts';
+import { suppressions } from '#desk/server/handlers/suppressions.ts';
+import { createFindSample } from '#desk/server/handlers/to-do.ts';
+import { createToday, figuresOf } from '#desk/server/handlers/today.ts';
+import { retryWebhooks, webhooks } from '#desk/server/handlers/webhooks.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { createWriteCheck } from '#server/db/backup/database-health.ts';
+import type { Service } from '#server/startup/service.ts';
+
+/** A handler for each call that a module exports: one that is missing does not compile. */
+type HandlersOf<Module> = {
+  readonly [Name in keyof Module as Module[Name] extends Call<infer _, unknown> ? Name : never]: Handler<
+    Module[Name]
+  >;
+};
+export type Handlers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
+
+/** A call, and what answers it, as routes are made of it. */
+export type AnsweredCall = {
+  readonly call: Call<unknown, unknown>;
+  readonly handle: Handler<Call<unknown, unknown>>;
+};
+
+/**
+ * Makes what answers, for one service: it remembers reports, the doctor's findings and choices for a while.
+ * @returns handlers by the names of their calls; all of them with their calls; and calls that are answered with files and pages
+ */
+export function createAnswers(service: Service): {
+  readonly handlers: Handlers;
+  readonly calls: readonly AnsweredCall[];
+  readonly files: readonly FileCall[];
+  /** Does beforehand what takes long for the first screen, such as counting past days in a long table. */
+  readonly warmUp: () => Promise<void>;
+} {
+  const findWriteFault = createWriteCheck(service.database, service.clock);
+  const dayCounts = createDayCounts(service);
+  const findSample = createFindSample(service);
+  const findOrigins = createFindOrigins(service);
+  const gather = createGather(service);
+  const { doctor, last } = createDoctor(service);
+  const handlers: Handlers = {
+    people,
+    story,
+    choices: createChoices(findOrigins),
+    domains,
+    correct,
+    erase,
+    suppress,
+    unsuppress,
+    sendGuide,
+    lost,
+    today: createToday({
+      dayCounts,
+      findSample,
+      findWriteFault,
+      findings: () => last()?.findings,
+    }),
+    report: createReport(gather, findOrigins),
+    mail: createMail(findWriteFault),
+    suppressions,
+    webhooks,
+    retryWebhooks,
+    doctor,
+  };
+  const modules: Readonly<Record<string, unknown>> = { ...peopleCalls, ...figureCalls };
+  return {
+    handlers,
+    calls: Object.entries(handlers).map(([name, handler]) => ({
+      call: modules[name] as AnsweredCall['call'],
+      handle: handler as AnsweredCall['handle'],
+    })),
+    files: [exported, createProof(), createReportFile(gather)],
+    warmUp: async () => {
+      await figuresOf(service, dayCounts);
+      await findSample();
+    },
+  };
+}

@@ -1,0 +1,269 @@
+// What the desk's pages change about a person, and what the record then says.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROOF_PATH } from '#desk/endpoints/people.ts';
+import { TABLE_NAMES } from '#server/db/all-tables.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
+import { API } from '#shared/api.ts';
+import { inTurn } from '#testing/address-lock.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
+import { inFolder } from '#testing/folder.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const FORM = `fields:
+  - { id: phone, label: Phone, kind: telephone }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
+`;
+
+/** On SQLite in a file: an erasure rewrites it. */
+const withDesk = (
+  engine: Engine,
+  work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+) =>
+  inFolder((folder) =>
+    withServer(
+      {
+        engine,
+        env: {
+          CAMPAIGN_FOLDER: campaignAsking(folder, FORM),
+          ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
+          ...env,
+        },
+      },
+      (server) => work(server, askedDesk(server.service)),
+    ),
+  );
+
+/** Every row that names an address, of every table. */
+async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of TABLE_NAMES)
+    for (const row of await db.selectFrom(table).selectAll().execute())
+      if (JSON.stringify(row).toLowerCase().includes(text)) found.push(table);
+  return found;
+}
+
+for (const engine of ENGINES) {
+  describe(`changes in the desk's pages on ${engine}`, () => {
+    it('correct answers, and refuse what the form would refuse', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        const changes = {
+          company: 'Engines <&> Co',
+          answers: { phone: '+44 20 7946 0018', topics: 'Personas' },
+        };
+        assert.deepEqual(await ask('correct', { id, ...changes }), {});
+        const { person, happenings } = (await ask('story', { id }))!;
+        assert.deepEqual(
+          [person.name, person.company, person.answers],
+          [
+            'Ada Lovelace',
+            'Engines <&> Co',
+            {
+              phone: { label: 'Phone', answer: '+44 20 7946 0018' },
+              topics: { label: 'Topics', answer: ['Personas'] },
+            },
+          ],
+        );
+        const corrected = happenings.find(({ kind }) => kind === 'correction');
+        assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
+        await ask('correct', { id, answers: { phone: '' } });
+        assert.deepEqual(Object.keys((await ask('story', { id }))!.person.answers), ['topics']);
+        // The form offered it when the answer was given.
+        const topics = { label: 'Topics', answer: ['Personas', 'Data'] };
+        const held = { answers: JSON.stringify({ topics }) };
+        await server.database.db.updateTable('leads').set(held).where('id', '=', id).execute();
+        await ask('correct', { id, answers: { topics: 'Prompts; Data' } });
+        assert.deepEqual((await ask('story', { id }))!.person.answers['topics']?.answer, ['Prompts', 'Data']);
+        await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
+        await assert.rejects(ask('correct', { id }), /Say what is to be corrected/);
+        await createVisitor(server).post(API.leads, filledForm({ email: 'eve@example.com' }));
+        const eve = (await ask('people', { state: 'unverified' }))!.people[0]!;
+        await assert.rejects(
+          ask('correct', { id: eve.id, name: 'Eve Adams' }),
+          /eve@example\.com has entered no code, so there is no lead to correct/,
+        );
+        assert.deepEqual(
+          (await noted()).filter(({ deed }) => deed === 'corrected'),
+          [
+            { deed: 'corrected', about: ADA, details: 'company, phone, topics' },
+            { deed: 'corrected', about: ADA, details: 'phone' },
+            { deed: 'corrected', about: ADA, details: 'topics' },
+          ],
+        );
+      }));
+
+    it('and a proof that is handed out stands in the record', () =>
+      withDesk(engine, async (server, { ask, file, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await ask('story', { id });
+        const [one, other] = await Promise.all([file(PROOF_PATH, { id }), file(PROOF_PATH, { id })]);
+        assert.match(one!.text, /ada@example\.com/);
+        assert.equal(other!.text, one!.text);
+        assert.deepEqual((await noted()).slice(1), [
+          { deed: 'exported', about: ADA, details: 'proof of consent' },
+          { deed: 'exported', about: ADA, details: 'proof of consent' },
+        ]);
+      }));
+
+    it('erase a person everywhere, once the address was typed again, and the record does not name it', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        const { leadId: other } = await becomeLead(server, 'eve@example.com');
+        await server.advance(60);
+        await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
+        assert.notEqual(await ask('story', { id }), null);
+        const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
+        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and files .* still hold it/);
+        assert.deepEqual(await rowsNaming(server, ADA), []);
+        assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
+        const before = await noted();
+        const last = before.at(-1)!;
+        assert.equal(last.deed, 'erased');
+        assert.match(last.about ?? '', /^erased [\w-]{22}$/, 'a pseudonym');
+        assert.match(last.details, /^1 lead, /);
+        assert.deepEqual(
+          before.map(({ about }) => about),
+          before.map(() => last.about),
+          'lines about one person belong together',
+        );
+        // A page that was opened before.
+        for (const [name, asked] of [
+          ['erase', { email: ADA }],
+          ['correct', { name: 'Ada' }],
+          ['suppress', { reason: 'by-hand' }],
+          ['unsuppress', { reason: 'A slip' }],
+          ['sendGuide', {}],
+          ['story', {}],
+        ] as const)
+          assert.equal(await ask(name, { id, ...asked }), null, name);
+        assert.deepEqual(await noted(), before);
+        assert.equal((await ask('people'))!.people[0]?.id, other);
+      }));
+
+    it('of a person who is being erased come too late, and bring no e-mail address back', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        for (const [round, [name, asked]] of [
+          ['suppress', { reason: 'by-hand' }],
+          ['suppress', { reason: 'bounced', note: ADA }],
+          ['suppress', { reason: 'unsubscribed' }],
+          ['correct', { name: 'Ada King' }],
+        ].entries() as Iterable<[number, readonly ['suppress' | 'correct', object]]>) {
+          const { leadId: id } = await becomeLead(server, ADA, round + 1);
+          await server.advance(60);
+          const [erased, changed] = await inTurn(server.database, ADA, [
+            () => ask('erase', { id, email: ADA }),
+            () => ask(name, { id, ...asked }),
+          ]);
+          assert.match(erased!.erased, /^Erased: 1 lead, /);
+          assert.equal(changed, null);
+          assert.deepEqual(await rowsNaming(server, ADA), []);
+          assert.equal((await noted()).at(-1)?.deed, 'erased', name);
+        }
+      }));
+
+    it('that cannot be noted in the audit log are not made', () =>
+      withDesk(engine, async (server, { ask }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await server.advance(60);
+        const { schema } = server.database.db;
+        await schema.alterTable('desk_log').renameTo('away').execute();
+        for (const [name, asked] of [
+          ['correct', { name: 'Ada King' }],
+          ['suppress', { reason: 'by-hand' }],
+        ] as const)
+          await assert.rejects(ask(name, { id, ...asked }), /desk_log/);
+        await schema.alterTable('away').renameTo('desk_log').execute();
+        const { person, suppressions } = (await ask('story', { id }))!;
+        assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
+      }));
+
+    it('erase a person, record it and say what to do when mail in files cannot be deleted', () =>
+      withDesk(engine, async (server) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await server.advance(60);
+        const mail = { ...server.service.mail, deleteFilesAbout: () => Promise.reject(new Error('no')) };
+        const { ask, noted } = askedDesk({ ...server.service, mail });
+        const { erased } = (await ask('erase', { id, email: ADA }))!;
+        assert.match(
+          erased,
+          /^Erased: 1 lead, .* Mail to or about the person may be left in .* Delete it there\.$/,
+        );
+        assert.deepEqual(await rowsNaming(server, ADA), []);
+        assert.equal((await noted()).at(-1)?.deed, 'erased');
+      }));
+
+    it('keep mail away, and undo that as a slip with its reason, but not what the person decided', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await server.advance(60);
+        await ask('suppress', { id, reason: 'unsubscribed', note: ' by\u001B\ntelephone ' });
+        await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
+        const listed = (await ask('story', { id }))!;
+        assert.equal(listed.person.state, 'suppressed');
+        assert.deepEqual(listed.suppressions, [
+          { reason: 'unsubscribed', since: '2026-11-20T12:01:00.000Z', note: 'by telephone', canUndo: true },
+        ]);
+        const { suppressions } = (await ask('suppressions'))!;
+        assert.deepEqual(suppressions, [
+          {
+            id,
+            email: ADA,
+            reason: 'unsubscribed',
+            since: '2026-11-20T12:01:00.000Z',
+            note: 'by telephone',
+          },
+        ]);
+        await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Say why/);
+        await server.advance(60);
+        await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
+        const back = (await ask('story', { id }))!;
+        assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
+        assert.equal(await server.countRows('suppression_removals'), 1);
+        await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not on the list/);
+
+        await server.advance(60);
+        const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
+        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+        assert.deepEqual(
+          (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
+          [false],
+        );
+        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided that themselves/);
+        assert.deepEqual(
+          (await noted()).filter(({ deed }) => deed !== 'looked'),
+          [
+            { deed: 'suppressed', about: ADA, details: 'unsubscribed' },
+            { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
+          ],
+        );
+      }));
+
+    it('send the guide once more to a lead who may be mailed, and to no one else', () =>
+      withDesk(
+        engine,
+        async (server, { ask, noted }) => {
+          const { leadId: id } = await becomeLead(server, ADA);
+          await server.inbox.waitForMail(ADA, 2);
+          assert.equal((await ask('story', { id }))!.canSendGuide, true);
+          await server.advance(60);
+          await ask('sendGuide', { id });
+          await server.inbox.waitForMail(ADA, 3);
+          await server.advance(60);
+          await ask('suppress', { id, reason: 'by-hand' });
+          assert.equal((await ask('story', { id }))!.canSendGuide, false);
+          await assert.rejects(ask('sendGuide', { id }), /not to be mailed \(by-hand\)/);
+          assert.equal(server.inbox.mailsTo(ADA).length, 3);
+          assert.equal((await noted()).filter(({ deed }) => deed === 'sent-guide').length, 1);
+        },
+        { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' },
+      ));
+  });
+}

@@ -1,0 +1,90 @@
+// What the operator changes about a person: answers, the list of addresses that get no mail, the guide once more, the erasure.
+import type {
+  correct as correctCall,
+  erase as eraseCall,
+  sendGuide as sendGuideCall,
+  suppress as suppressCall,
+  unsuppress as unsuppressCall,
+} from '#desk/endpoints/people.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { correctAnswers } from '#desk/people/correct.ts';
+import { ELSEWHERE, erasePerson, sayCounts } from '#desk/people/erase.ts';
+import { sendGuideTo } from '#desk/people/send-guide.ts';
+import { findSlips, sealBeforeRemoval, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
+import { changePerson } from '#desk/audit-log/audit-log.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+export const correct: Handler<typeof correctCall> = async (
+  { service, actor },
+  { id, name, company, answers = {} },
+) => {
+  const changed = [
+    ...(name === undefined ? [] : ['name']),
+    ...(company === undefined ? [] : ['company']),
+    ...Object.keys(answers),
+  ];
+  if (changed.length === 0) throw new CommandFailure('Say what is to be corrected.', 2);
+  return changePerson(service, actor, { id }, async (tx, email, note) => {
+    await correctAnswers(tx, service, {
+      email,
+      name,
+      company,
+      answers: Object.entries(answers).map(([question, text]) => ({ id: question, text })),
+    });
+    await note('corrected', email, changed.join(', '));
+    return {};
+  });
+};
+
+export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id, email: typed }) => {
+  const erasure = await erasePerson(
+    service,
+    actor,
+    { id },
+    {
+      check: (email) => {
+        if (normaliseEmail(typed) !== email)
+          throw new CommandFailure(
+            'Nothing was erased: this is not the address of this person. Type it as it stands above.',
+          );
+      },
+      details: sayCounts,
+    },
+  );
+  if (erasure === null) return null;
+  const { counts, advice, failures } = erasure;
+  return { erased: [`Erased: ${sayCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
+};
+
+export const suppress: Handler<typeof suppressCall> = ({ service, actor }, { id, reason, note: words }) =>
+  changePerson(service, actor, { id }, async (tx, email, note) => {
+    if (!(await suppressAddress(tx, service, { email, reason, note: words?.trim() || null })))
+      throw new CommandFailure(`${email} was on the list for that reason already.`);
+    await note('suppressed', email, reason);
+    return {};
+  });
+
+export const unsuppress: Handler<typeof unsuppressCall> = async (
+  { service, actor, signal },
+  { id, reason },
+) => {
+  const why = reason.trim();
+  if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
+  await sealBeforeRemoval(service, { note: why, signal });
+  return changePerson(service, actor, { id }, async (tx, email, note) => {
+    const slips = await findSlips(tx, service, { email, note: why });
+    const { removed, left } = await undoSlips(tx, service, { email, slips, note: why });
+    await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
+    return { staysStopped: left.length > 0 };
+  });
+};
+
+export const sendGuide: Handler<typeof sendGuideCall> = async ({ service, actor }, { id }) => {
+  const done = await changePerson(service, actor, { id }, async (tx, email, note) => {
+    if ((await sendGuideTo(tx, service, email)) === 'queued') await note('sent-guide', email);
+    return {};
+  });
+  service.mail.wake();
+  return done;
+};

@@ -1,0 +1,41 @@
+// What the doctor finds in this instance. It asks DNS and mail servers, so it runs once at a time, and its findings are kept.
+import type { Answer } from '#desk/endpoints/endpoint.ts';
+import type { doctor as doctorCall } from '#desk/endpoints/figures.ts';
+import { examine } from '#desk/doctor/doctor.ts';
+import { createKept } from '#desk/server/handlers/cache.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
+import type { Service } from '#server/startup/service.ts';
+
+const KEPT_MS = 10 * MINUTE_MS;
+
+type Examination = Answer<typeof doctorCall>;
+
+/** @returns what answers the call, and the last examination, undefined: it has not looked yet */
+export function createDoctor({ clock }: Pick<Service, 'clock'>): {
+  readonly doctor: Handler<typeof doctorCall>;
+  readonly last: () => Examination | undefined;
+} {
+  const kept = createKept<Examination>({ keptMs: KEPT_MS, most: 1, clock });
+  return {
+    doctor: ({ service: { config, folder, warnings, campaign }, dnsServers }, { again }) =>
+      kept.get(
+        '',
+        async () => {
+          const now = clock();
+          const findings = await examine({
+            settings: { type: 'settings', config, folder, warnings },
+            campaignFolder: campaign.folder,
+            dnsServers,
+            sampleTo: null,
+            now,
+            // It has a limit of its own, and others may wait for it.
+            signal: new AbortController().signal,
+          });
+          return { findings, lookedAt: isoTime(now) };
+        },
+        { again: again === 'yes' },
+      ),
+    last: () => kept.newest(''),
+  };
+}

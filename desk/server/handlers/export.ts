@@ -1,0 +1,53 @@
+// The people of a filter as a file, written while it is read.
+import * as z from 'zod/mini';
+
+import { EXPORT_PATH, Filter, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
+import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
+import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
+import { writeLeads } from '#desk/export/write-leads.ts';
+import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
+import { restingBetween } from '#desk/server/handlers/throttle.ts';
+import { sayFilter, selectionOf } from '#desk/people/selection.ts';
+import { countAtMost } from '#server/db/contacts/pages.ts';
+import { isoTime } from '#server/platform/time.ts';
+import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+
+const ExportAsked = z.extend(Filter, {
+  format: z._default(z.enum(FORMAT_NAMES as [(typeof FORMAT_NAMES)[number]]), 'csv'),
+  /** What the conversion is called in Google Ads, Microsoft Ads or Meta. */
+  conversion: z._default(z.string().check(z.minLength(1), z.maxLength(100)), 'Lead'),
+});
+
+export const exported: FileCall = {
+  path: EXPORT_PATH,
+  needs: 'all',
+  handle: async ({ service, note, signal }, query) => {
+    const { format, conversion, ...filter } = readQuery(ExportAsked, query);
+    const selection = selectionOf(filter);
+    refuseUnproven({ state: selection.state, format });
+    const { database, campaign, clock } = service;
+    const atMost = await countAtMost(database.db, selection.state, selection);
+    // Before the first person goes out: an export that breaks off has shown some.
+    await note('exported', null, `${format}: ${sayFilter(filter)}`);
+    const pages = writeLeads(database.db, selection, {
+      format,
+      conversion: { name: conversion },
+      unsubscribeUrl: unsubscribeUrlOf(service),
+      fields: campaign.form.fields,
+    });
+    async function* untilGone(): typeof pages {
+      for await (const page of pages) {
+        signal.throwIfAborted();
+        yield page;
+      }
+    }
+    const isJson = FORMATS[format].kind === 'jsonl';
+    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(clock()).slice(0, 10)}`;
+    return {
+      type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
+      fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
+      headers: { [PEOPLE_HEADER]: String(atMost) },
+      body: restingBetween(untilGone()),
+    };
+  },
+};

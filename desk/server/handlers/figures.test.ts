@@ -1,0 +1,381 @@
+// Figures and findings in the desk's pages: today, report, lost leads, mail, events for other programs, doctor.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { v7 as uuid } from 'uuid';
+
+import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
+import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
+import { createKept } from '#desk/server/handlers/cache.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { askedDesk } from '#testing/desk-handlers.ts';
+import { withDnsServer } from '#testing/dns-server.ts';
+import type { InboxBehaviour } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { becomeLead as becomeLeadOfWebhooks, refuse, webhooksAt } from '#testing/webhook-leads.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
+
+const smtpError = (responseCode: number, words: string): Error =>
+  Object.assign(new Error(words), { responseCode });
+
+const inbox: InboxBehaviour = {
+  onRecipient: (address) => {
+    if (address.startsWith('refused')) return smtpError(550, `5.1.1 <${address}>: No such user here`);
+    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
+  },
+};
+
+const asks = (server: ServerUnderTest, email: string, headers = {}) =>
+  createVisitor(server, `198.51.100.${email.length}`).post(
+    API.leads,
+    filledForm({ email, name: '<b>Eve</b>' }),
+    { headers },
+  );
+
+for (const engine of ENGINES) {
+  describe(`figures in the desk's pages on ${engine}`, () => {
+    it('of today are those of the time before its midnight, and say what needs doing', () =>
+      withServer({ engine, inbox }, async (server) => {
+        const { ask, warmUp } = askedDesk(server.service);
+        const empty = (await ask('today'))!;
+        assert.deepEqual(
+          empty.spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads]),
+          [
+            ['day', 0, 0, 0],
+            ['week', 0, 0, 0],
+            ['month', 0, 0, 0],
+          ],
+        );
+        const { toDo: atFirst } = empty;
+        assert.ok(
+          atFirst.every(({ page, sentence }) => page === '/doctor' && sentence.includes('the sample’s')),
+        );
+        // From 20 to 21 November, an hour before the same time of day.
+        await becomeLead(server, 'ada@example.com');
+        await asks(server, 'eve@example.com');
+        await server.advance(23 * 3_600);
+        await becomeLead(server, 'gus@example.com');
+        await asks(server, 'refused@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
+        await asks(server, 'deferred@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+        // On the day after, what was counted before anyone asked is still right.
+        await warmUp();
+        await becomeLead(server, 'zoe@example.com');
+        const { spans, byDay, newest } = (await ask('today'))!;
+        assert.deepEqual(
+          spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
+          // At eleven: Ada came at twelve of the day before.
+          [
+            ['day', 2, 4, 0, 0],
+            ['week', 3, 6, 0, 0],
+            // Codes are kept for thirty days.
+            ['month', 3, 6, 0, null],
+          ],
+        );
+        assert.equal(byDay.length, 30);
+        assert.deepEqual(byDay.slice(-2), [
+          { day: '2026-11-20', leads: 1 },
+          { day: '2026-11-21', leads: 2 },
+        ]);
+        assert.deepEqual(
+          newest.map(({ name, since }) => [name, since]),
+          [
+            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
+            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
+            ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
+          ],
+        );
+        // Before its code expires: the worker, which looks whenever it likes, then gives the mail up.
+        await server.advance(7 * 60);
+        const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
+        assert.match(toDo, /1 mail waits, the oldest since 2026-11-21 11:00 UTC/);
+        assert.match(toDo, /1 mail of the last day was refused for good/);
+        const mail = (await ask('mail'))!;
+        assert.deepEqual(
+          mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),
+          [['example.com', 1, 1]],
+        );
+        assert.equal(mail.refused.length, 1);
+        assert.match(mail.refused[0]!.reply, /5\.1\.1 …: No such user here/);
+        assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
+        assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
+        assert.equal(mail.isWritable, true);
+      }));
+
+    it('of refused mail take a mail server at its first words, and cost no time', () =>
+      withServer({ engine }, async (server) => {
+        const rows = Array.from({ length: 500 }, (_, at) => ({
+          id: uuid(),
+          kind: 'code',
+          payload: '{}',
+          recipient: `ada@${at}.example`,
+          recipient_domain: `${at}.example`,
+          state: 'failed' as const,
+          due_at: 0,
+          turn_at: 0,
+          created_at: server.now(),
+          finished_at: server.now(),
+          reply: `550 <ada@${at}.example>: ${'x'.repeat(10_000)}`,
+        }));
+        await server.database.db.insertInto('outbox').values(rows).execute();
+        const { ask } = askedDesk(server.service);
+        const before = process.cpuUsage();
+        const { refused } = (await ask('mail'))!;
+        // Trying every letter as the beginning of an address took more than ten seconds.
+        assert.ok(process.cpuUsage(before).user < 2_000_000);
+        assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
+      }));
+
+    it('say before any mail account is connected that visitors get no code', () =>
+      withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
+        const { toDo } = (await askedDesk(server.service).ask('today'))!;
+        assert.deepEqual(
+          toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
+          [
+            'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.',
+          ],
+        );
+      }));
+
+    it('say that mail waits before the code in it expires, however short its life', () =>
+      withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        await asks(server, 'deferred@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+        await server.advance(4 * 60);
+        const { toDo } = (await ask('today'))!;
+        assert.match(JSON.stringify(toDo), /1 mail waits/);
+      }));
+
+    it('of past days are counted once an hour, those of today each time', () =>
+      withServer({ engine }, async ({ database, service, now, advance }) => {
+        const { countEach } = createDayCounts(service);
+        const leads = { table: 'leads', column: 'first_verified_at' } as const;
+        const add = (email: string, at: number) =>
+          database.db
+            .insertInto('leads')
+            .values({
+              id: uuid({ msecs: at }),
+              email,
+              name: 'Ada Lovelace',
+              company: 'Analytical Engines',
+              answers: null,
+              first_verified_at: at,
+              last_verified_at: at,
+              attribution: '{}',
+              flags: '',
+              variant: null,
+            })
+            .execute();
+        const begun = now();
+        const spans = [
+          { from: begun - 2 * DAY_MS, to: begun - DAY_MS },
+          { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
+          { from: begun, to: begun },
+        ];
+        const counted = () => countEach(leads, spans);
+        // At the first and the last moment of a day, and in the middle of the two before.
+        const today = begun - (begun % DAY_MS);
+        for (const [name, at] of Object.entries({
+          first: today - DAY_MS,
+          last: today - 1,
+          midnight: today,
+          now: begun,
+          before: begun - DAY_MS - 1,
+          old: begun - 2 * DAY_MS,
+          older: begun - 2 * DAY_MS - 1,
+        }))
+          await add(`${name}@example.com`, at);
+        assert.deepEqual(await counted(), [3, 5, 0]);
+        await add('late@example.com', today - 2);
+        await add('new@example.com', begun - 1);
+        assert.deepEqual(await counted(), [3, 6, 0]);
+        await advance(2 * 3_600);
+        assert.deepEqual(await counted(), [3, 7, 0]);
+      }));
+
+    it('of lost leads come the newest first, with what their mail server said and the id of their story', () =>
+      withServer({ engine, inbox }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        await asks(server, 'first@example.com');
+        await server.advance(60);
+        await becomeLead(server, 'ada@example.com');
+        await asks(server, 'refused@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
+        await server.advance(1_200);
+        await asks(server, 'open@example.com');
+        // Its mail has left.
+        await server.advance(1);
+        const november = { from: '2026-11-20', to: '2026-11-20' };
+        const { lost, open, next } = (await ask('lost', november))!;
+        assert.deepEqual(
+          lost.map(({ email, reason, name }) => [email, reason, name]),
+          [
+            ['refused@example.com', 'refused', '<b>Eve</b>'],
+            ['first@example.com', 'not-tried', '<b>Eve</b>'],
+          ],
+        );
+        assert.match(lost[0]?.reply ?? '', /No such user here/);
+        assert.deepEqual([open, next], [1, null]);
+        assert.equal((await ask('story', { id: lost[1]!.id }))?.person.email, 'first@example.com');
+        assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
+      }));
+
+    it('of the report are those of the file, kept for a minute, and a source that no one came from is refused', () =>
+      withServer({ engine }, async (server) => {
+        const { ask, file, noted } = askedDesk(server.service);
+        await becomeLead(server, 'ada@example.com', 1, {
+          headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
+        });
+        const report = (await ask('report'))!;
+        const figuresOf = (html = '') =>
+          [...html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g)].map(
+            ([, ...pair]) => pair,
+          );
+        const leadsOf = async (asked = {}) => figuresOf((await ask('report', asked))?.html)[0];
+        assert.equal(report.title, 'Leads, 22 October to 20 November 2026');
+        assert.deepEqual(figuresOf(report.html), [
+          ['New leads', '1'],
+          ['Views that became leads', '–'],
+          ['Asked for a code', '1'],
+          ['Of them entered it', '100%'],
+          ['From mail to code, half within', '0&nbsp;s'],
+        ]);
+        assert.deepEqual(report.campaigns, ['spring']);
+        assert.ok(
+          report.html.includes(
+            '<tr><th scope="row">newsletter</th><td>1</td><td>1</td><td>100%</td><td>1</td></tr>',
+          ),
+        );
+        assert.match(report.html, /Asked, and entered no code/);
+        assert.doesNotMatch(report.html, /<style|<script| style=| on\w+=/);
+
+        await becomeLead(server, 'eve@example.com');
+        assert.deepEqual(await leadsOf(), ['New leads', '1'], 'kept');
+        await server.advance(61);
+        assert.deepEqual(await leadsOf(), ['New leads', '2']);
+        assert.deepEqual(await leadsOf({ source: 'newsletter' }), ['New leads', '1']);
+        await assert.rejects(ask('report', { source: 'newsleter' }), /No one came from “newsleter”/);
+        await assert.rejects(ask('report', { period: '30 days' }), /Say how many days or weeks/);
+
+        const page = (await file(REPORT_FILE_PATH, { period: '7d' }))!;
+        assert.equal(page.fileName, 'report-7d.html');
+        assert.equal(page.styles?.length, 1);
+        assert.doesNotMatch(page.text, / style=/);
+        assert.ok(page.text.includes((await ask('report', { period: '7d' }))!.html));
+        assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
+      }));
+
+    it('of events for other programs name the host alone; dead ones are tried again', () =>
+      withReceiver(refuse, (receiver) =>
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+          const { ask, noted } = askedDesk(server.service);
+          await becomeLeadOfWebhooks(server);
+          await until(() => server.webhookOutcomes.length >= 1);
+          const waiting = (await ask('webhooks'))!;
+          assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
+          assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
+            ['lead.read', 'queued', new URL(receiver.url).host],
+            ['lead.verified', 'queued', new URL(receiver.url).host],
+          ]);
+          assert.ok(!JSON.stringify(waiting).includes(receiver.url));
+          await server.database.db
+            .updateTable('webhook_events')
+            .set({ state: 'dead', finished_at: server.now() })
+            .execute();
+          const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
+          assert.deepEqual(toDo.slice(0, 1), [
+            [
+              '2 events for other programs were given up. Mend the receiving program, then have them sent again.',
+              '/mail',
+            ],
+          ]);
+          const dead = (await ask('webhooks'))!;
+          assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.nextTryAt], [0, 2, null]);
+          assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
+          assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
+          assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
+          assert.deepEqual(await noted(), [
+            { deed: 'retried-webhooks', about: null, details: '1 event' },
+            { deed: 'retried-webhooks', about: null, details: '1 event' },
+          ]);
+        }),
+      ));
+
+    it('of the list of addresses that get no mail come page by page, those that were erased without an address', () =>
+      withServer({ engine }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        const listed = Array.from({ length: 150 }, (_, at) => ({
+          address_key: `key-${at}`,
+          ...(at % 2 === 0
+            ? { reason: 'by-hand' as const, email: `past-${at}@example.com` }
+            : { reason: 'erased' as const, email: null }),
+          note: null,
+          created_at: server.now() - (at % 7) * 1_000,
+        }));
+        await server.database.db.insertInto('suppressions').values(listed).execute();
+        await asks(server, 'past-0@example.com');
+        await becomeLead(server, 'past-2@example.com');
+        const first = (await ask('suppressions'))!;
+        const second = (await ask('suppressions', { after: first.next }))!;
+        assert.deepEqual(
+          [first.suppressions.length, second.suppressions.length, second.next],
+          [100, 50, null],
+        );
+        const all = [...first.suppressions, ...second.suppressions];
+        assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
+        assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
+        // Those about whom more is held lead to their page.
+        const led = all.filter(({ id }) => id !== null);
+        assert.deepEqual(led.map(({ email }) => email).toSorted(), [
+          'past-0@example.com',
+          'past-2@example.com',
+        ]);
+        for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
+        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Begin at its top/);
+      }));
+  });
+}
+
+it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', () =>
+  withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { ask } = askedDesk(server.service, { dnsServers: [address] });
+      assert.ok((await ask('today'))?.toDo.every(({ state }) => state === 'warning'));
+      const [one, other] = await Promise.all([ask('doctor'), ask('doctor')]);
+      assert.deepEqual(one, other);
+      assert.ok(one!.findings.some(({ check, state }) => check === 'words' && state === 'ok'));
+      const problems = one!.findings.filter(({ state }) => state === 'problem');
+      assert.ok(problems.length > 0);
+      await server.advance(60);
+      assert.equal((await ask('doctor'))?.lookedAt, '2026-11-20T12:00:00.000Z');
+      assert.equal((await ask('doctor', { again: 'yes' }))?.lookedAt, '2026-11-20T12:01:00.000Z');
+      const { toDo } = (await ask('today'))!;
+      assert.equal(toDo.filter(({ state }) => state === 'problem').length, problems.length);
+    }),
+  ));
+
+it('what is kept is made once for all who come meanwhile, and anew after a failure or its time', async () => {
+  let now = 0;
+  let made = 0;
+  const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });
+  const make = async () => (made += 1);
+  assert.deepEqual(await Promise.all([kept.get('a', make), kept.get('a', make)]), [1, 1]);
+  now = 999;
+  assert.equal(await kept.get('a', make), 1);
+  assert.equal(await kept.get('a', make, { again: true }), 2);
+  now = 1_999;
+  assert.equal(await kept.get('a', make), 3);
+  await assert.rejects(
+    kept.get('b', () => Promise.reject(new Error('no'))),
+    /no/,
+  );
+  assert.equal(await kept.get('b', make), 4);
+  await kept.get('c', make);
+  assert.deepEqual([kept.newest('a'), kept.newest('b'), kept.newest('c')], [undefined, 4, 5]);
+});

@@ -1,0 +1,32 @@
+// What the answers that are files and pages share.
+import type * as z from 'zod/mini';
+
+import type { Role } from '#desk/endpoints/endpoint.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { FileAnswer, FileHandler } from '#desk/server/handler.ts';
+
+/** A path that answers with a file. */
+export type FileCall = {
+  readonly path: `/api/${string}`;
+  readonly needs: Role;
+  readonly handle: FileHandler;
+};
+
+/** Reads the query of an address. @throws {CommandFailure} when it is not as the schema has it */
+export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): What {
+  const result = asked.safeParse(query);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new CommandFailure(
+    `“${issue?.path.join('.') ?? ''}” in the address is not right. Go back, and choose again.`,
+    2,
+  );
+}
+
+/** A page of ours that needs no other file. @param fileName to save it under; without one, the browser shows it */
+export const pageAnswer = (html: string, fileName?: string): FileAnswer => ({
+  type: 'text/html; charset=utf-8',
+  ...(fileName !== undefined && { fileName }),
+  styles: [...html.matchAll(/<style[^>]*>([^<]*)<\/style>/g)].map(([, styles = '']) => styles),
+  body: html,
+});

@@ -1,0 +1,48 @@
+// People who asked for a code and never entered one, a part at a time.
+import type { lost as lostCall } from '#desk/endpoints/people.ts';
+import { LOOK_MS } from '#desk/server/handlers/people.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { firstMomentOf } from '#desk/people/selection.ts';
+import { lookForLostLeads } from '#desk/report/lost-leads.ts';
+import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+
+const LOST_AT_ONCE = 50;
+/** How long DNS is asked about domains that are new. What it answers is kept. */
+const DNS_LIMIT_MS = 1_000;
+
+export const lost: Handler<typeof lostCall> = async (
+  { service, note, signal, dnsServers },
+  { from, to, after },
+) => {
+  const { database, clock } = service;
+  const now = clock();
+  const span = { from: firstMomentOf(from), to: firstMomentOf(to) + DAY_MS };
+  const lookup = createPlatformLookup(database, { dnsServers, now, signal, limitMs: DNS_LIMIT_MS });
+  const found = await lookForLostLeads(database, span, {
+    now,
+    from: after ?? null,
+    most: LOST_AT_ONCE,
+    forMs: LOOK_MS,
+    platformsOf: lookup.platformsOf,
+  });
+  await note('looked', null, `list: lost leads, from ${from}, to ${to}`);
+  return {
+    lost: found.lost.map(({ row, formId }) => ({
+      id: formId,
+      askedAt: row.asked_at,
+      email: row.email,
+      name: row.name,
+      company: row.company,
+      source: row.source,
+      platform: row.platform,
+      reason: row.reason,
+      why: row.why,
+      reply: row.reply,
+      codes: row.codes,
+      wrongTries: row.wrong_tries,
+    })),
+    open: found.open,
+    next: found.next,
+  };
+};

@@ -1,0 +1,341 @@
+// People in the desk's pages: what a filter finds and what not, page by page, and as a file.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { v7 as uuid } from 'uuid';
+
+import { EXPORT_PATH, PEOPLE_HEADER, PROOF_PATH, type Person } from '#desk/endpoints/people.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { askedDesk, type AskedDesk } from '#testing/desk-handlers.ts';
+import { desk as command } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const FORM = `fields:
+  - { id: job_title, label: "Job <title>", kind: text }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas, Résumés] }
+`;
+
+const withDesk = (engine: Engine, work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>) =>
+  inFolder((folder) =>
+    withServer(
+      { engine, env: { CAMPAIGN_FOLDER: campaignAsking(folder, FORM), FREE_MAIL: 'flag' } },
+      (server) => work(server, askedDesk(server.service)),
+    ),
+  );
+
+/** Enters a code. @param from the query of the visit */
+const visit = (
+  server: ServerUnderTest,
+  { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
+  from = '',
+) =>
+  becomeLead(server, email, 1, {
+    form,
+    headers: {
+      'x-consent-version': server.campaign.consent.version,
+      ...(from !== '' && { [VISIT_HEADER]: `last=${encodeURIComponent(from)}` }),
+    },
+  });
+
+/** Enters no code. */
+async function asksOnly(
+  server: ServerUnderTest,
+  form: { readonly email: string; readonly company?: string },
+) {
+  await createVisitor(server, '198.51.100.7').post(API.leads, filledForm(form));
+  await server.inbox.waitForMail(form.email);
+}
+
+/** A person from a previous tool. */
+async function importOld(server: ServerUnderTest, answers: string | null): Promise<string> {
+  const old = {
+    id: uuid({ msecs: server.now() }),
+    email: 'old@example.com',
+    name: 'Old',
+    company: '',
+    answers,
+    consent_source: 'A previous tool',
+    consent_given_at: null,
+    file_name: 'list.csv',
+    imported_at: server.now(),
+  };
+  await server.database.db.insertInto('imported_leads').values(old).execute();
+  return old.id;
+}
+
+/** All people of a filter, page by page, by the part of their address before the @. */
+async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
+  const found: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = (await ask('people', { ...filter, ...(after && { after }) }))!;
+    found.push(...page.people.map(({ email }) => email.split('@')[0]!));
+    assert.equal(page.next === null, page.lookedBackTo === null);
+    if (page.next === null) return found;
+    after = page.next;
+  }
+}
+
+/** Writes leads as they are, the newest last. */
+async function fillLeads(server: ServerUnderTest, count: number): Promise<void> {
+  const begin = server.now() - count * 60_000;
+  const rows = Array.from({ length: count }, (_, at) => ({
+    id: uuid({ msecs: begin + at * 60_000 }),
+    email: `past-${at}@${at % 100 === 0 ? 'rare' : 'often'}.example`,
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    answers: null,
+    first_verified_at: begin + at * 60_000,
+    last_verified_at: begin + at * 60_000,
+    attribution: at % 250 === 7 ? '{"utm_source":"webinar"}' : '{}',
+    flags: '',
+    variant: null,
+  }));
+  for (let from = 0; from < count; from += 500)
+    await server.database.db
+      .insertInto('leads')
+      .values(rows.slice(from, from + 500))
+      .execute();
+}
+
+const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
+
+for (const engine of ENGINES) {
+  describe(`people in the desk's pages on ${engine}`, () => {
+    it('are found by every filter, the newest first, and no one else is', () =>
+      withDesk(engine, async (server, asked) => {
+        const formula = '=HYPERLINK("http://evil.example")';
+        await visit(
+          server,
+          { email: 'ada@example.com', answers: { job_title: 'Countess "of" Lovelace', topics: ['Prompts'] } },
+          CAMPAIGN_VISIT,
+        );
+        await server.advance(86_400);
+        await visit(server, { email: 'gus@gmail.com', name: formula, company: '<b>Bold</b> & Co' });
+        await visit(
+          server,
+          { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Résumés', 'Personas'] } },
+          'gclid=abc',
+        );
+        await asksOnly(server, { email: 'asks@example.com', company: 'Söhne' });
+        await visit(server, { email: 'gone@example.com' });
+        await command(server.service, ['suppress', 'add', 'gone@example.com']);
+        await importOld(server, '{"job_title":{"label":"Job","answer":"Consul"}}');
+
+        for (const [filter, ...expected] of [
+          [{}, 'zoe', 'gus', 'ada'],
+          [{ state: 'suppressed' }, 'gone'],
+          [{ state: 'unverified' }, 'asks'],
+          [{ state: 'imported' }, 'old'],
+          [{ search: ' ADA@ ' }, 'ada'],
+          [{ search: 'hyperlink("' }, 'gus'],
+          [{ search: '%' }],
+          [{ search: 'SÖHNE', state: 'unverified' }, 'asks'],
+          // A whole address, in any case.
+          [{ search: 'Ada@Example.com' }, 'ada'],
+          [{ search: 'old@example.com', state: 'imported' }, 'old'],
+          // As mail programs and links have it.
+          [{ search: '\u202Aada@example.com\u202C\u200B' }, 'ada'],
+          [{ search: '\uFEFFada@exam\u00ADple.com' }, 'ada'],
+          [{ search: 'mailto:ada@example.com?subject=Guide' }, 'ada'],
+          [{ search: 'Ada Lovelace <ada@example.com>' }, 'ada'],
+          [{ search: 'Ada\u00A0Lovelace', source: 'newsletter' }, 'ada'],
+          [{ search: '<b>Bold</b> &' }, 'gus'],
+          [{ search: 'ada@example.com', source: 'direct' }],
+          [{ source: 'newsletter' }, 'ada'],
+          [{ source: 'google-ads' }, 'zoe'],
+          [{ source: 'direct' }, 'gus'],
+          [{ source: 'news' }],
+          [{ source: 'import', state: 'imported' }, 'old'],
+          [{ flag: 'free-mail' }, 'gus'],
+          [{ flag: 'free-mail', state: 'imported' }],
+          [{ field: 'job_title', answer: 'countess "OF"' }, 'ada'],
+          [{ field: 'topics', answer: 'résumé' }, 'zoe'],
+          [{ field: 'topics', answer: 'Countess' }],
+          [{ field: 'job_title', answer: 'consul', state: 'imported' }, 'old'],
+          [{ domain: 'Example.com' }, 'ada'],
+          [{ domain: 'sub.example.com' }, 'zoe'],
+          [{ domain: '%' }],
+          [{ from: '2026-11-21' }, 'zoe', 'gus'],
+          [{ to: '2026-11-20' }, 'ada'],
+          [{ from: '2026-11-21', to: '2026-11-21', search: 'zo' }, 'zoe'],
+          [{ from: '2026-11-22' }],
+          [{ from: '2026-11-20', to: '2026-11-21', state: 'unverified' }, 'asks'],
+          // What is empty does not count.
+          [{ search: ' ', source: '', field: 'topics', answer: '' }, 'zoe', 'gus', 'ada'],
+        ] as const)
+          assert.deepEqual(await everyone(asked, filter), expected, JSON.stringify(filter));
+
+        const [gus] = (await asked.ask('people', { domain: 'gmail.com' }))!.people;
+        assert.deepEqual(
+          [gus?.name, gus?.company, gus?.flags, gus?.state],
+          [formula, '<b>Bold</b> & Co', ['free-mail'], 'verified'],
+        );
+        const [ada] = (await asked.ask('people', { source: 'newsletter' }))!.people;
+        assert.deepEqual(
+          [ada?.campaign, ada?.since, ada?.answers['job_title']],
+          ['spring', '2026-11-20T12:00:00.000Z', { label: 'Job <title>', answer: 'Countess "of" Lovelace' }],
+        );
+        await assert.rejects(asked.ask('people', { from: '2026-02-31' }), /There is no 2026-02-31/);
+
+        const csv = (await asked.file(EXPORT_PATH, { domain: 'gmail.com' }))!;
+        assert.equal(csv.text.trimEnd().split('\r\n').length, 2);
+        assert.match(csv.text, /"'=HYPERLINK\(""http:\/\/evil\.example""\)","?<b>Bold<\/b> & Co/);
+        assert.match(csv.type, /^text\/csv/);
+        assert.equal(csv.fileName, 'leads-csv-2026-11-21.csv');
+        assert.equal(csv.headers?.[PEOPLE_HEADER], '4');
+        const lines = (await asked.file(EXPORT_PATH, { state: 'unverified', format: 'jsonl' }))!;
+        assert.deepEqual(
+          lines.text
+            .trimEnd()
+            .split('\n')
+            .map((line) => (JSON.parse(line) as Person).email),
+          ['asks@example.com'],
+        );
+        await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
+        assert.deepEqual(
+          (await asked.noted())
+            .filter(({ deed }) => deed === 'exported')
+            .map(({ about, details }) => [about, details]),
+          [
+            [null, 'csv: verified, of a domain'],
+            [null, 'jsonl: unverified'],
+            [null, 'csv: verified, with a search, with an answer'],
+          ],
+        );
+        await assert.rejects(
+          asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
+          /holds verified leads only/,
+        );
+        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the address/);
+        assert.equal(
+          (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
+          3,
+          'what was refused is no export',
+        );
+
+        const choices = (await asked.ask('choices'))!;
+        assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
+        assert.deepEqual(
+          choices.formats.filter(({ takesEveryState }) => takesEveryState).map(({ name }) => name),
+          ['csv', 'jsonl'],
+        );
+        assert.deepEqual((await asked.ask('domains'))?.domains, [
+          { domain: 'example.com', people: 2 },
+          { domain: 'sub.example.com', people: 1 },
+        ]);
+      }));
+
+    it('come once each when their list is read to its end, whatever the filter', () =>
+      withDesk(engine, async (server, asked) => {
+        await fillLeads(server, 1_303);
+        const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
+        assert.deepEqual(await everyone(asked, {}), all);
+        assert.deepEqual(
+          await everyone(asked, { domain: 'rare.example' }),
+          all.filter((name) => Number(name.slice(5)) % 100 === 0),
+        );
+        assert.deepEqual(
+          await everyone(asked, { source: 'webinar' }),
+          all.filter((name) => Number(name.slice(5)) % 250 === 7),
+        );
+        assert.deepEqual(await everyone(asked, { search: 'past-1302@often.example' }), ['past-1302']);
+        const first = (await asked.ask('people'))!;
+        assert.equal(first.people.length, 50);
+        // People who come or go meanwhile move no other.
+        await becomeLead(server, 'newest@example.com');
+        await command(server.service, ['erase', first.people[49]!.email, '--yes']);
+        await command(server.service, ['erase', 'past-1252@often.example', '--yes']);
+        const second = (await asked.ask('people', { after: first.next }))!;
+        assert.equal(second.people[0]?.email, 'past-1251@often.example');
+        const { text } = (await asked.file(EXPORT_PATH, { source: 'webinar' }))!;
+        assert.equal(text.trimEnd().split('\r\n').length, 1 + 6);
+        const domains = new Map<string, number>();
+        for (let after: string | null | undefined; after !== null;) {
+          const part = (await asked.ask('domains', { ...(after && { after }) }))!;
+          for (const { domain, people } of part.domains)
+            domains.set(domain, (domains.get(domain) ?? 0) + people);
+          after = part.next;
+        }
+        assert.deepEqual(Object.fromEntries(domains), {
+          'often.example': 1_287,
+          'rare.example': 14,
+          'example.com': 1,
+        });
+      }));
+
+    it('have a story by the id of a lead, of a form or of an import, and none once they are erased', () =>
+      withDesk(engine, async (server, asked) => {
+        const { db } = server.database;
+        await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
+        await asksOnly(server, { email: 'asks@example.com' });
+        const [ada] = (await asked.ask('people'))!.people;
+        const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
+        const story = (await asked.ask('story', { id: ada!.id }))!;
+        assert.deepEqual(story.person, ada);
+        assert.deepEqual(
+          story.happenings.map(({ kind, what }) => `${kind}: ${what}`),
+          [
+            'form: asked for a code',
+            'mail: mail sent',
+            'code: entered the code',
+            'lead: became a lead',
+            'consent: agreed to receive emails, and proved the address',
+          ],
+        );
+        assert.equal(story.happenings[0]?.details['name'], '<i>Ada</i>');
+        assert.deepEqual(story.consent, {
+          text: server.campaign.consent.text,
+          givenAt: '2026-11-20T12:00:00.000Z',
+          version: server.campaign.consent.version,
+        });
+        assert.deepEqual([story.suppressions, story.canSendGuide], [[], false]);
+        const form = await db
+          .selectFrom('submissions')
+          .select('id')
+          .where('email', '=', 'ada@example.com')
+          .executeTakeFirstOrThrow();
+        assert.equal((await asked.ask('story', { id: form.id }))?.person.id, ada?.id, 'of the lead');
+        const unverified = (await asked.ask('story', { id: asks!.id }))!;
+        assert.deepEqual([unverified.person.state, unverified.consent], ['unverified', null]);
+        const looked = (await asked.noted()).map(({ about, details }) => about ?? details);
+        assert.deepEqual(looked, [
+          'list: verified',
+          'list: unverified',
+          'ada@example.com',
+          'asks@example.com',
+        ]);
+
+        const page = (await asked.file(PROOF_PATH, { id: ada!.id }))!;
+        assert.match(page.text, /Proof of consent: ada@<wbr>example\.com/);
+        assert.ok(page.text.includes('&lt;i&gt;Ada&lt;/i&gt;') && !page.text.includes('<i>Ada'));
+        assert.ok(page.styles?.length === 1 && page.text.includes(`<style>${page.styles[0]}</style>`));
+        assert.ok(!page.text.includes('style='), 'no style that a policy with hashes would refuse');
+        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /has verified no consent here/);
+
+        await command(server.service, ['erase', 'ada@example.com', '--yes']);
+        for (const id of [ada!.id, form.id, 'no id', '']) {
+          assert.equal(await asked.ask('story', { id }), null);
+          assert.equal(await asked.file(PROOF_PATH, { id }), null);
+        }
+
+        // Imported, on the list of those that get no mail, and asking for a code: still one person with one story.
+        const imported = await importOld(server, null);
+        await command(server.service, ['suppress', 'add', 'old@example.com']);
+        await asksOnly(server, { email: 'old@example.com' });
+        const [old] = (await asked.ask('people', { state: 'unverified', search: 'old@' }))!.people;
+        for (const id of [imported, old!.id]) {
+          const { person, consent, suppressions } = (await asked.ask('story', { id }))!;
+          assert.deepEqual([person.id, person.state], [imported, 'imported']);
+          assert.equal(consent?.text, 'Not given here. Imported: A previous tool');
+          assert.deepEqual(
+            suppressions.map(({ reason, canUndo }) => [reason, canUndo]),
+            [['by-hand', true]],
+          );
+        }
+      }));
+  });
+}

@@ -1,0 +1,37 @@
+// People in a list, a part at a time.
+import type { people as peopleCall } from '#desk/endpoints/people.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
+import { lookForPeople } from '#server/db/contacts/pages.ts';
+import { hintsOf } from '#server/attribution/source.ts';
+import { isoTime } from '#server/platform/time.ts';
+
+/** How long one answer looks. The last slice of a long table may end a moment later. */
+export const LOOK_MS = 150;
+const PEOPLE_AT_ONCE = 50;
+
+export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
+  const { state, source, ...selection } = selectionOf(filter);
+  const isNamed = source !== undefined && state !== 'imported';
+  const {
+    people: found,
+    next,
+    lookedBackTo,
+  } = await lookForPeople(
+    service.database.db,
+    state,
+    { ...selection, attributionHolds: isNamed ? hintsOf(source) : undefined },
+    {
+      from: after ?? null,
+      isWanted: (person) => source === undefined || sourceOfPerson(person) === source,
+      most: PEOPLE_AT_ONCE,
+      forMs: LOOK_MS,
+    },
+  );
+  await note('looked', null, `list: ${sayFilter(filter)}`);
+  return {
+    people: found.map(shownPerson),
+    next,
+    lookedBackTo: lookedBackTo === null ? null : isoTime(lookedBackTo),
+  };
+};

@@ -1,0 +1,43 @@
+// The proof of a person's consent, as a page to print.
+import * as z from 'zod/mini';
+
+import { PROOF_PATH } from '#desk/endpoints/people.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { pageAnswer, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
+import { consentProofs } from '#desk/people/consent-proofs.ts';
+import { addressOfPerson } from '#server/db/contacts/one-person.ts';
+
+const ProofAsked = z.object({ id: z.string() });
+
+/** A connection on which nothing moves is cut off after a minute. */
+const LONGEST_MS = 45_000;
+
+/** Makes the answer. A proof is checked with the whole chain it stands in, so one is made at a time. */
+export function createProof(): FileCall {
+  let before: Promise<unknown> = Promise.resolve();
+  return {
+    path: PROOF_PATH,
+    needs: 'read',
+    handle: async ({ service, note, signal: gone }, query) => {
+      const { id } = readQuery(ProofAsked, query);
+      const email = await addressOfPerson(service.database.db, id);
+      if (email === undefined) return null;
+      const tooLong = AbortSignal.timeout(LONGEST_MS);
+      const signal = AbortSignal.any([gone, tooLong]);
+      const make = async () => {
+        signal.throwIfAborted();
+        return consentProofs(service, email, { signal, onSealed: () => {}, onChecked: () => {} });
+      };
+      const made = before.then(make);
+      before = made.catch(() => {});
+      const { page } = await made.catch((error: unknown) => {
+        if (gone.aborted || error !== tooLong.reason) throw error;
+        throw new CommandFailure(
+          `The proof was not ready in the time that a browser waits: all consents are checked for it, and for one person after the other. Try again; or, on the server, this writes it: npm run -s desk -- consent export ${email}`,
+        );
+      });
+      await note('exported', email, 'proof of consent');
+      return pageAnswer(page);
+    },
+  };
+}

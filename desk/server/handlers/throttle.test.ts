@@ -1,0 +1,27 @@
+// When an export rests: visitors share the machine with it, and a connection on which nothing moves is cut off.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { restingBetween } from '#desk/server/handlers/throttle.ts';
+
+it('an export rests after each page that goes out, and hurries through those without anyone', async () => {
+  let now = 0;
+  let worksMs = 10;
+  async function* pages() {
+    for (const text of ['heading', '', '', 'people', '', 'of a long search']) {
+      now += worksMs;
+      yield { text };
+    }
+  }
+  const rests: number[] = [];
+  const texts: string[] = [];
+  const resting = restingBetween(pages(), { now: () => now, rest: async (ms) => void rests.push(ms) });
+  for await (const text of resting) {
+    texts.push(text);
+    if (text === 'people') worksMs = 7_000;
+    // A reader who is slow: that is no work.
+    now += 1_000;
+  }
+  assert.deepEqual(texts, ['heading', 'people', 'of a long search']);
+  assert.deepEqual(rests, [90, 270, 5_000], 'nine times as long as was worked since the rest before');
+});

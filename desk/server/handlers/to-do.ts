@@ -1,0 +1,99 @@
+// What needs doing, for the first screen: mail that waits or was refused, events that were given up, the doctor's findings, the sample.
+import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
+import { createKept } from '#desk/server/handlers/cache.ts';
+import { minuteOf } from '#desk/shown-time.ts';
+import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
+import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
+import { countEvents } from '#server/db/tables/webhook-events.ts';
+import type { createWriteCheck } from '#server/db/backup/database-health.ts';
+import { WRITE_FAULTS } from '#server/http/write-faults.ts';
+import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
+import type { Service } from '#server/startup/service.ts';
+
+const NO_MAIL_ACCOUNT =
+  'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.';
+const STANDSTILL_MS = 2 * MINUTE_MS;
+/** Greylisting puts mail off for up to five minutes; but a code is given up once it has expired, and mail about it waits no more. */
+const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
+  Math.min(6 * MINUTE_MS, 0.6 * codeTtlSeconds * 1000);
+
+/** Reading the words takes a tenth of a second, and they change seldom. */
+const SAMPLE_KEPT_MS = MINUTE_MS;
+
+/** Makes what says what of the sample still stands on the page. */
+export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' | 'clock'>) {
+  const kept = createKept<readonly string[]>({ keptMs: SAMPLE_KEPT_MS, most: 1, clock });
+  return () => kept.get('', async () => sampleOnPage(campaign.folder));
+}
+
+export type ToDoParts = {
+  readonly findSample: ReturnType<typeof createFindSample>;
+  /** What keeps the database from taking writes. */
+  readonly findWriteFault: ReturnType<typeof createWriteCheck>;
+  /** The doctor's last; undefined: it has not looked yet. */
+  readonly findings: () => readonly Finding[] | undefined;
+};
+
+/** What needs doing, the heaviest first. */
+export async function toDoOf(
+  { database, config, clock, warnings }: Service,
+  { findWriteFault, findSample, findings }: ToDoParts,
+): Promise<readonly ToDo[]> {
+  const { db, engine } = database;
+  const now = clock();
+  const fault = await findWriteFault();
+  const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
+  return [
+    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
+    ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config) })),
+    ...(await eventsToDo(db)),
+    ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
+    ...(await findSample()).map((sentence) => warning(sentence, '/doctor')),
+    ...warnings.map((sentence) => warning(sentence, '/doctor')),
+  ];
+}
+
+const problem = (sentence: string, page: string): ToDo => ({ state: 'problem', sentence, page });
+const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', sentence, page });
+
+const mails = (count: number): string => (count === 1 ? '1 mail' : `${count} mails`);
+
+async function mailToDo(
+  db: Service['database']['db'],
+  { now, tooLongMs }: { readonly now: number; readonly tooLongMs: number },
+): Promise<readonly ToDo[]> {
+  const toDo: ToDo[] = [];
+  const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
+  const waits = `${mails(depth)} ${depth === 1 ? 'waits' : 'wait'}, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
+  if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
+    toDo.push(
+      problem(
+        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it says what the mail account answers.`,
+        '/doctor',
+      ),
+    );
+  else if (now - oldestCreatedAt >= tooLongMs)
+    toDo.push(warning(`${waits}. Look which mail servers put it off.`, '/mail'));
+  const refused = await countRefusals(db, now - DAY_MS);
+  if (refused > 0)
+    toDo.push(
+      warning(
+        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Look what the mail servers said.`,
+        '/mail',
+      ),
+    );
+  return toDo;
+}
+
+async function eventsToDo(db: Service['database']['db']): Promise<readonly ToDo[]> {
+  const { dead } = await countEvents(db);
+  if (dead === 0) return [];
+  const were = dead === 1 ? '1 event for another program was' : `${dead} events for other programs were`;
+  return [
+    warning(
+      `${were} given up. Mend the receiving program, then have ${dead === 1 ? 'it' : 'them'} sent again.`,
+      '/mail',
+    ),
+  ];
+}

@@ -1,0 +1,32 @@
+// Events for other programs, and sending those again that were given up.
+import type {
+  retryWebhooks as retryWebhooksCall,
+  webhooks as webhooksCall,
+} from '#desk/endpoints/figures.ts';
+import type { Handler } from '#desk/server/handler.ts';
+import { changeAndNote } from '#desk/audit-log/audit-log.ts';
+import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+
+export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
+  const { events, ...counts } = await shownEvents(service);
+  return {
+    ...counts,
+    events: events.map(({ id, type, state, attempts, created_at, due_at, to, answer }) => ({
+      id,
+      type,
+      state: state === 'dead' ? 'dead' : 'queued',
+      attempts,
+      madeAt: created_at,
+      nextTryAt: due_at,
+      to,
+      answer,
+    })),
+  };
+};
+
+export const retryWebhooks: Handler<typeof retryWebhooksCall> = ({ service, actor }, { ids }) =>
+  changeAndNote(service, actor, async (tx, note) => {
+    const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
+    if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
+    return { revived };
+  });

@@ -1,0 +1,97 @@
+// The desk's process beside the page's: it starts and ends with it, and comes back when it dies.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
+import { API } from '#shared/api.ts';
+import { freePort } from '#testing/free-port.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { startSite } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+/** A busy machine takes its time to start one process after the other. */
+const PATIENCE_MS = 60_000;
+const ADA = 'ada@example.com';
+
+const settingsFor = (port: number) => ({
+  DESK_URL: `http://127.0.0.1:${port}`,
+  DESK_PORT: String(port),
+  DESK_PEOPLE: `${ADA}:all`,
+});
+
+/** The processes of the desk that have listened, by their ids, from the lines of the log. */
+const desksIn = (output: string): number[] => [
+  ...new Set(Array.from(output.matchAll(/"pid":(\d+),[^\n]*"part":"desk"/g), ([, pid]) => Number(pid))),
+];
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(`${url}/api/me`)).status === 401;
+  } catch {
+    return false;
+  }
+};
+
+const post = (url: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
+
+describe('the process of the desk', () => {
+  it('waits for its port while the page serves, signs in with a mailed code, comes back when it dies, and ends with the page', async () => {
+    const port = await freePort();
+    const env = settingsFor(port);
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    const site = await startSite({ env });
+    try {
+      assert.equal((await fetch(site.url + API.health)).status, 200, 'another program holds the port');
+      other.close();
+      await until(() => answers(env.DESK_URL), PATIENCE_MS);
+      const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
+      const code = codeIn(await site.inbox.waitForMail(ADA));
+      const entered = await post(
+        `${env.DESK_URL}/api/sign-in/code`,
+        { code },
+        keptOf(asked, KEPT_BY_BROWSER.signIn),
+      );
+      assert.equal(entered.status, 200);
+      const headers = keptOf(entered, KEPT_BY_BROWSER.session);
+      const [first] = desksIn(site.output());
+      assert.ok(first !== undefined && first !== site.child.pid);
+
+      process.kill(first, 'SIGKILL');
+      await until(
+        () => /The process of the desk ended\. It is started again/.test(site.output()),
+        PATIENCE_MS,
+      );
+      assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
+      await until(() => answers(env.DESK_URL), PATIENCE_MS);
+      const me = await fetch(`${env.DESK_URL}/api/me`, { headers });
+      assert.equal(me.status, 200, 'the session is in the database');
+
+      assert.equal(await site.stop(), 0);
+      assert.equal(await answers(env.DESK_URL), false);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('does not run unless it is asked for', async () => {
+    const site = await startSite();
+    try {
+      assert.equal((await fetch(`${site.url}/api/me`)).status, 404);
+      assert.deepEqual(desksIn(site.output()), []);
+      assert.equal(await site.stop(), 0);
+      assert.doesNotMatch(site.output(), /desk/i);
+    } finally {
+      await site.close();
+    }
+  });
+});

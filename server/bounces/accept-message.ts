@@ -1,0 +1,78 @@
+// Takes a bounce or a complaint that came by mail. It counts only if it names a mail of ours: by its random message id, which only
+// those who got the mail know, or by a return path that we signed. Otherwise anyone could have any address suppressed.
+import { readBounceAddress } from '#server/secrets/bounce-address.ts';
+import { findMail } from '#server/db/queries/returned-mail.ts';
+import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
+import { takeReport, type ReportOutcome, type ReportParts } from '#server/bounces/accept-report.ts';
+import { meaningOfAll, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+export type MessageOutcome =
+  | { readonly type: 'no report' }
+  /** A failed delivery in words alone. */
+  | { readonly type: 'unreadable report'; readonly program: string }
+  /** It names no mail of ours, or one whose row is deleted. */
+  | { readonly type: 'not ours' }
+  /** It is about an address that the mail was not sent to, such as the target of a broken forwarding. */
+  | { readonly type: 'another address'; readonly email: string }
+  /** It is temporary, not about the address, or no complaint. */
+  | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
+  | {
+      readonly type: ReportOutcome;
+      readonly email: string;
+      readonly reason: 'bounced' | 'complained';
+      readonly note: string | null;
+    };
+
+/**
+ * Reads a message and suppresses the address it is about, if it counts.
+ * @param raw as it came
+ * @param now milliseconds since 1970
+ */
+export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
+  const message = await readReturnedMessage(raw);
+  if (message.type === 'other') return { type: 'no report' };
+  if (message.type === 'unreadable report') return message;
+  const mail = await findNamedMail(parts, message);
+  if (mail === null) return { type: 'not ours' };
+  const email = normaliseEmail(mail.recipient);
+  // No report is older than its mail, whatever its date.
+  const happenedAt = Math.max(message.writtenAt ?? 0, mail.created_at);
+
+  if (message.type === 'feedback') {
+    if (message.feedback !== 'abuse')
+      return { type: 'nothing to do', email, why: message.feedback || 'no type of feedback' };
+    const complaint = { reason: 'complained', email, note: null } as const;
+    return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
+  }
+
+  const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
+  // One who got the mail after all is not dead.
+  const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
+  if (about === undefined) return { type: 'another address', email };
+  const meaning = meaningOfAll(about.answers);
+  if (about.action !== 'failed' || meaning !== 'no such address')
+    return { type: 'nothing to do', email, why: whyNot(about.action, meaning) };
+  const bounce = { reason: 'bounced', email, note: about.answers.join(' ') } as const;
+  return { type: await takeReport(parts, { ...bounce, happenedAt }, now), ...bounce };
+}
+
+const whyNot = (action: string, meaning: AnswerMeaning): string =>
+  action === 'failed' ? meaning : action || 'no action';
+
+const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;
+
+async function findNamedMail(
+  { database, secrets }: ReportParts,
+  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
+): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
+  const ids = [
+    ...messageIds.flatMap((text) => text.match(MAIL_ID) ?? []).map((id) => id.toLowerCase()),
+    ...cameTo.map((text) => readBounceAddress(secrets, text)),
+  ];
+  for (const id of new Set(ids)) {
+    const mail = id ? await findMail(database.db, id) : undefined;
+    if (mail !== undefined) return mail;
+  }
+  return null;
+}

@@ -1,0 +1,202 @@
+// What mail providers report, on the whole way into the tables.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { buildApp } from '#server/startup/app.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import {
+  EMAIL,
+  MAILGUN_KEY,
+  PROVIDERS,
+  type ProviderEvent,
+  withAmazon,
+  asMailgun,
+  asSendGrid,
+  CALLS,
+  post,
+  report,
+  expectRefusal,
+  reasons,
+  askForCode,
+} from '#testing/mail-providers.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+for (const engine of ENGINES) {
+  describe(`reports of mail providers on ${engine}`, () => {
+    for (const name of PROVIDERS)
+      it(`${name}: a bounce and a complaint are stored once, and undone by nothing but a newer consent`, () =>
+        withAmazon({ engine }, async (server) => {
+          await askForCode(server);
+          const bounce = { kind: 'bounce', at: server.now() } as const;
+          await report(server, name, { ...bounce, kind: 'soft bounce' });
+          assert.deepEqual(await reasons(server), []);
+          await report(server, name, bounce);
+          await report(server, name, bounce);
+          assert.deepEqual(await reasons(server), ['bounced']);
+
+          await server.advance(61);
+          const complaint = { kind: 'complaint', at: server.now() } as const;
+          await server.advance(1);
+          const { leadId } = await becomeLead(server, EMAIL, 2);
+          assert.deepEqual(await reasons(server), []);
+          // An older event does not undo a newer consent, however late it is reported.
+          await server.advance(3_600);
+          await report(server, name, bounce);
+          await report(server, name, complaint);
+          assert.deepEqual(await reasons(server), []);
+
+          await report(server, name, { ...complaint, at: server.now() });
+          await report(server, name, { ...complaint, at: server.now() });
+          assert.deepEqual(await reasons(server), ['complained']);
+          const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+          assert.deepEqual(
+            withdrawals.map(({ lead_id, way }) => [lead_id, way]),
+            [[leadId, 'complaint']],
+          );
+          assert.doesNotMatch(server.logLines.join(''), /ada@|example\.com/);
+        }));
+
+    for (const name of PROVIDERS)
+      it(`${name}: nothing is stored about an address of which nothing is held`, () =>
+        withAmazon({ engine }, async (server) => {
+          for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
+            await report(server, name, { kind: 'bounce', email, at: server.now() });
+            await report(server, name, { kind: 'complaint', email, at: server.now() });
+          }
+          assert.deepEqual(await reasons(server), []);
+        }));
+
+    it('mailgun: a token counts for one call, of many at once and in every process, and again only after a failure of ours', () =>
+      withAmazon({ engine }, async (server) => {
+        await askForCode(server);
+        const now = server.now();
+        const bounce: ProviderEvent = { kind: 'bounce', at: now };
+        const second = await buildApp(server.service, { release: null, isStopping: () => false });
+        const processes = [server, { ...server, app: second }];
+        const statuses = async (kinds: readonly ProviderEvent['kind'][], token: string) => {
+          const calls = kinds.map((kind, index) =>
+            post(processes[index % 2] ?? server, 'mailgun', asMailgun({ ...bounce, kind }, now, token)),
+          );
+          return (await Promise.all(calls)).map(({ statusCode }) => statusCode).toSorted();
+        };
+        try {
+          assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
+          assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
+          assert.deepEqual(await reasons(server), []);
+
+          const { schema } = server.database.db;
+          await schema.alterTable('suppressions').renameTo('away').execute();
+          assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
+          await schema.alterTable('away').renameTo('suppressions').execute();
+          assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
+          assert.deepEqual(await reasons(server), ['bounced']);
+          assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
+
+          const many = Array.from({ length: 30 }, () => 'complaint' as const);
+          assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
+          assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+        } finally {
+          await second.close();
+        }
+      }));
+
+    it('sendgrid: an event with an odd field counts all the same; one that cannot be read is warned of', () =>
+      withAmazon({ engine }, async (server) => {
+        await askForCode(server);
+        await askForCode(server, 'grace@example.com');
+        const at = server.now();
+        const timestamp = String(Math.ceil(at / 1_000));
+        const bounce = { kind: 'bounce', at } as const;
+        for (const [event, odd] of [
+          [bounce, { status: null, reason: `550 5.1.1 <${EMAIL}>: no such user` }],
+          [
+            { kind: 'complaint', email: 'grace@example.com', at },
+            { reason: null, type: null, timestamp },
+          ],
+        ] as const) {
+          const response = await post(server, 'sendgrid', asSendGrid([event], at, odd));
+          assert.equal(response.statusCode, 200, response.body);
+        }
+        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+        const warnings = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+        assert.equal(warnings(), 0);
+        for (const odd of [{ email: null }, { timestamp: null }, { reason: {} }])
+          assert.equal((await post(server, 'sendgrid', asSendGrid([bounce], at, odd))).statusCode, 200);
+        assert.equal(warnings(), 3);
+        assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
+      }));
+
+    it('takes a whole batch, of which each event counts by itself', () =>
+      withAmazon({ engine }, async (server) => {
+        await askForCode(server);
+        await askForCode(server, 'grace@example.com');
+        const at = server.now();
+        const noise = Array.from(
+          { length: 1_500 },
+          () => ({ kind: 'soft bounce', email: 'eve@example.com', at }) as const,
+        );
+        const batch = [
+          ...noise,
+          { kind: 'bounce', at },
+          { kind: 'complaint', email: 'grace@example.com', at },
+          { kind: 'bounce', email: 'eve@example.com', at },
+        ] as const;
+        const response = await post(server, 'sendgrid', asSendGrid(batch, at));
+        assert.equal(response.statusCode, 200, response.body);
+        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+      }));
+  });
+}
+
+describe('events of mail providers', () => {
+  for (const name of PROVIDERS)
+    it(`${name}: an address counts in brackets and behind a name, and one that cannot be read is warned of`, () =>
+      withAmazon({ engine: 'sqlite' }, async (server) => {
+        await askForCode(server);
+        const at = server.now();
+        const unread = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+        await report(server, name, { kind: 'bounce', email: `<${EMAIL}>`, at });
+        await report(server, name, { kind: 'complaint', email: `"Lovelace, Ada" <${EMAIL}>`, at });
+        assert.deepEqual([await reasons(server), unread()], [['bounced', 'complained'], 0]);
+        await report(server, name, { kind: 'bounce', email: 'ada at example', at });
+        assert.equal(unread(), 1);
+        assert.doesNotMatch(server.logLines.join(''), /ada@|ada at/);
+      }));
+
+  it('have no route until their provider is set', () =>
+    withServer({ engine: 'sqlite', env: { MAIL_EVENTS_MAILGUN_KEY: MAILGUN_KEY } }, async (server) => {
+      const unknown = await server.app.inject({ method: 'POST', url: '/api/mail-events/nobody' });
+      for (const name of PROVIDERS) {
+        const response = await post(
+          server,
+          name,
+          CALLS[name]({ kind: 'bounce', at: server.now() }, server.now()),
+        );
+        if (name === 'mailgun') assert.equal(response.statusCode, 200);
+        else assert.deepEqual([response.statusCode, response.body], [404, unknown.body], name);
+      }
+    }));
+
+  it('are refused by method, type, size and form before anything is done', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      for (const name of PROVIDERS) {
+        const url = `/api/mail-events/${name}`;
+        const got = await server.app.inject({ method: 'GET', url });
+        assert.deepEqual([got.statusCode, got.headers.allow], [405, 'POST']);
+        const call = CALLS[name]({ kind: 'bounce', at: server.now() }, server.now());
+        const form = { 'content-type': 'application/x-www-form-urlencoded' };
+        await expectRefusal(server, name, { payload: 'a=b', headers: form }, [415, 'unsupported-media-type']);
+        const large = { ...call, payload: 'x'.repeat(1_100_000) };
+        await expectRefusal(server, name, large, [413, 'body-too-large']);
+        for (const payload of ['', '[]', '{}', 'null', '"text"', '{"Type":"Notification"}', '[1]', '{']) {
+          const response = await post(server, name, { ...call, payload });
+          assert.ok([400, 401].includes(response.statusCode), `${name} ${payload}: ${response.statusCode}`);
+        }
+      }
+      const other = CALLS.postmark({ kind: 'bounce', at: server.now() }, server.now());
+      const fromSite = { ...other, headers: { ...other.headers, origin: 'https://evil.example' } };
+      await expectRefusal(server, 'postmark', fromSite, [403, 'wrong-origin']);
+    }));
+});

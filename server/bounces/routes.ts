@@ -1,0 +1,105 @@
+// The routes to which mail providers report bounces and complaints, one for each provider that is set. A call counts only when its
+// origin is proved; it is answered with success only once it is stored, and may come twice.
+import type { FastifyInstance } from 'fastify';
+
+import type { Config } from '#server/settings/settings.ts';
+import type { Http } from '#server/http/http.ts';
+import { createMailgun } from '#server/bounces/mailgun.ts';
+import { createPostmark } from '#server/bounces/postmark.ts';
+import type { Provider } from '#server/bounces/provider.ts';
+import { createSendGrid } from '#server/bounces/sendgrid.ts';
+import { createSes } from '#server/bounces/ses.ts';
+import type { Fetch } from '#server/bounces/sns.ts';
+import {
+  takeReport,
+  takeReportsOnce,
+  type MailReport,
+  type ReportOutcome,
+  type ReportParts,
+} from '#server/bounces/accept-report.ts';
+import { asciiAddress } from '#shared/lead.ts';
+
+type MailEventParts = ReportParts & {
+  readonly config: Config['mailEvents'];
+  readonly clock: () => number;
+  readonly fetch: Fetch;
+  readonly sendError: Http['sendError'];
+};
+
+/** Amazon SNS sends its JSON as plain text. */
+const BODY_TYPES = ['application/json', 'text/plain'];
+const RETRY_AFTER_SECONDS = 60;
+
+const providersOf = (
+  { sesTopic, postmarkLogin, mailgunKey, sendgridKey }: Config['mailEvents'],
+  fetchIt: Fetch,
+): Provider[] => [
+  ...(sesTopic === null ? [] : [createSes(sesTopic, fetchIt)]),
+  ...(postmarkLogin === null ? [] : [createPostmark(postmarkLogin)]),
+  ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
+  ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
+];
+
+/** Takes each report in a separate transaction, because a batch of thousands in one would hold up the database. */
+async function takeEach(
+  parts: ReportParts,
+  reports: readonly MailReport[],
+  now: number,
+): Promise<readonly ReportOutcome[]> {
+  const outcomes: ReportOutcome[] = [];
+  for (const report of reports) outcomes.push(await takeReport(parts, report, now));
+  return outcomes;
+}
+
+/** Adds the routes of the providers that are set. @returns their paths */
+export async function addMailEventRoutes(
+  app: FastifyInstance,
+  { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,
+): Promise<readonly string[]> {
+  const providers = providersOf(config, fetchIt);
+  const urlOf = ({ name }: Provider) => `/api/mail-events/${name}`;
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(BODY_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+    for (const provider of providers)
+      scope.post(urlOf(provider), { bodyLimit: provider.bodyLimitBytes }, async (request, reply) => {
+        const { body, headers } = request;
+        if (!Buffer.isBuffer(body)) return sendError(reply, 'malformed-body');
+        const now = clock();
+        const verdict = await provider.read({ body, headers, now });
+        switch (verdict.type) {
+          case 'unsigned':
+            return sendError(reply, 'wrong-signature');
+          case 'unreadable':
+            return sendError(reply, 'malformed-body');
+          case 'later':
+            return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+          case 'reports': {
+            const { once } = verdict;
+            const reports = verdict.reports.filter(({ email }) => asciiAddress(email.trim()) !== null);
+            const unread = (verdict.unread ?? 0) + verdict.reports.length - reports.length;
+            const outcomes =
+              once === undefined
+                ? await takeEach(parts, reports, now)
+                : await takeReportsOnce(parts, { reports, once }, now);
+            if (outcomes === null) return sendError(reply, 'wrong-signature');
+            const suppressed = outcomes.filter((outcome) => outcome === 'suppressed').length;
+            const { name } = provider;
+            request.log.info(
+              { provider: name, reports: reports.length, suppressed },
+              'A mail provider reported bounces or complaints.',
+            );
+            if (unread > 0)
+              request.log.warn(
+                { provider: name, unread },
+                'Bounces or complaints that a mail provider reported could not be read: they have another shape than it describes.',
+              );
+            // Postmark and Mailgun accept no other success.
+            return reply.code(200).send();
+          }
+        }
+      });
+  });
+  return providers.map(urlOf);
+}

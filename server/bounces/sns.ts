@@ -1,0 +1,164 @@
+// Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
+// Written here because the library for it (sns-validator) waits for a certificate without a timeout, accepts one of any size from
+// any region and path, and keeps every certificate it has seen.
+import { verify, X509Certificate } from 'node:crypto';
+
+import * as z from 'zod/mini';
+
+import { IsoTime } from '#server/bounces/provider.ts';
+
+/** Node's fetch, or a test's. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export const SnsMessage = z.object({
+  Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+  MessageId: z.string(),
+  TopicArn: z.string(),
+  Subject: z.optional(z.nullable(z.string())),
+  Message: z.string(),
+  /** When it was published; the same at each delivery attempt. */
+  Timestamp: z.string().check(z.refine((text) => IsoTime.safeParse(text).success)),
+  Token: z.optional(z.string()),
+  SubscribeURL: z.optional(z.string()),
+  SignatureVersion: z.string(),
+  Signature: z.string(),
+  SigningCertURL: z.string(),
+});
+export type SnsMessage = z.infer<typeof SnsMessage>;
+
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ['1', 'sha1'],
+  ['2', 'sha256'],
+]);
+
+const FETCH_TIMEOUT_MS = 5_000;
+const ANSWER_MAX_BYTES = 16 * 1024;
+/** SNS uses a certificate for years, and two while it changes. */
+const CERTIFICATES_KEPT = 4;
+/** A limit, because anyone who knows the topic can name certificates that do not exist. */
+const FETCHES_AT_ONCE = 2;
+/** The names of SNS certificates; no other path of the host is trusted. */
+const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
+
+/** The origin of SNS in the topic's region. @param topic an ARN */
+function originOf(topic: string): string {
+  const [, partition, , region = ''] = topic.split(':');
+  return `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
+}
+
+/** The text that is signed: some fields in the order of their names, each name and value on a line. */
+function canonical(message: SnsMessage): string {
+  const names =
+    message.Type === 'Notification'
+      ? (['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const)
+      : (['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'] as const);
+  return names
+    .filter((name) => typeof message[name] === 'string')
+    .map((name) => `${name}\n${message[name]}\n`)
+    .join('');
+}
+
+export type Sns = {
+  /** Whether a message is from SNS and of this topic. `later`: its certificate cannot be fetched now. */
+  readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
+  /** Confirms the subscription that a genuine message asks about. */
+  readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
+};
+
+/** @param topic its ARN; messages of other topics are refused, and only SNS of its region is called */
+export function createSns(topic: string, fetchIt: Fetch): Sns {
+  const origin = originOf(topic);
+  const certificates = new Map<string, X509Certificate>();
+  const underWay = new Map<string, Promise<X509Certificate | 'forged' | 'later'>>();
+
+  const fetchCertificate = async (url: string): Promise<X509Certificate | 'forged' | 'later'> => {
+    const answer = await fetchText(fetchIt, url);
+    if (answer.type !== 'text') return answer.type === 'refused' ? 'forged' : 'later';
+    const certificate = parseCertificate(answer.text);
+    if (certificate === null) return 'forged';
+    const [oldest] = certificates.keys();
+    if (certificates.size >= CERTIFICATES_KEPT && oldest !== undefined) certificates.delete(oldest);
+    certificates.set(url, certificate);
+    return certificate;
+  };
+
+  const certificateAt = async (url: string): Promise<X509Certificate | 'forged' | 'later'> => {
+    const kept = certificates.get(url) ?? underWay.get(url);
+    if (kept !== undefined) return kept;
+    if (underWay.size >= FETCHES_AT_ONCE) return 'later';
+    const fetching = fetchCertificate(url).finally(() => underWay.delete(url));
+    underWay.set(url, fetching);
+    return fetching;
+  };
+
+  return {
+    judge: async (message, now) => {
+      const hash = HASHES.get(message.SignatureVersion);
+      const address = URL.parse(message.SigningCertURL);
+      if (
+        message.TopicArn !== topic ||
+        hash === undefined ||
+        address === null ||
+        // Fails with a user, a port or a query in it.
+        address.href !== `${origin}${address.pathname}` ||
+        !CERTIFICATE_PATH.test(address.pathname)
+      )
+        return 'forged';
+      const certificate = await certificateAt(address.href);
+      if (!(certificate instanceof X509Certificate)) return certificate;
+      if (Date.parse(certificate.validFrom) > now || Date.parse(certificate.validTo) < now) return 'forged';
+      const signature = Buffer.from(message.Signature, 'base64');
+      const isGenuine = verify(hash, Buffer.from(canonical(message)), certificate.publicKey, signature);
+      return isGenuine ? 'genuine' : 'forged';
+    },
+    confirm: async ({ SubscribeURL }) => {
+      const address = URL.parse(SubscribeURL ?? '');
+      if (
+        address?.origin !== origin ||
+        address.username !== '' ||
+        address.searchParams.get('Action') !== 'ConfirmSubscription' ||
+        address.searchParams.get('TopicArn') !== topic
+      )
+        return 'refused';
+      const answer = await fetchText(fetchIt, address.href);
+      return answer.type === 'text' ? 'confirmed' : answer.type;
+    },
+  };
+}
+
+function parseCertificate(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return null;
+  }
+}
+
+type Fetched =
+  | { readonly type: 'text'; readonly text: string }
+  /** The host has no such text, or it is too long. */
+  | { readonly type: 'refused' }
+  | { readonly type: 'later' };
+
+/** Fetches a small text, with a timeout and a size limit, without redirects. */
+async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
+  try {
+    const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    if (!response.ok) {
+      await response.body?.cancel();
+      return { type: response.status >= 500 || response.status === 429 ? 'later' : 'refused' };
+    }
+    const body: AsyncIterable<Uint8Array> | null = response.body;
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of body ?? []) {
+      bytes += chunk.length;
+      // Returning ends the download.
+      if (bytes > ANSWER_MAX_BYTES) return { type: 'refused' };
+      chunks.push(chunk);
+    }
+    return { type: 'text', text: Buffer.concat(chunks).toString('utf8') };
+  } catch {
+    return { type: 'later' };
+  }
+}

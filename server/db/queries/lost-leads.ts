@@ -1,0 +1,106 @@
+// Lost leads: people who asked for a code and never became leads, read a page at a time.
+import { sql } from 'kysely';
+
+import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import {
+  lookBack,
+  SLICE_SIZE,
+  slicesOf,
+  type LookBack,
+  type Slice,
+} from '#server/db/engine/page-through-table.ts';
+import type { Span } from '#server/db/queries/report-figures.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+
+/** One address that never entered a code. */
+export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
+  /** Of the newest code. */
+  readonly id: string;
+  readonly email: string;
+  /** Of the form; null when it is no longer kept. */
+  readonly submission_id: string | null;
+  /** JSON (server/attribution/attribution.ts). */
+  readonly attribution: string | null;
+  /** When the newest code was asked for. Milliseconds since 1970. */
+  readonly asked_at: number;
+  /** How many codes were made in the span. */
+  readonly codes: number;
+  readonly wrong_tries: number;
+  readonly fate: Exclude<CodeFate, 'entered'>;
+  /** What the mail server said to the newest mail; null when it said nothing, or the reply is no longer kept. */
+  readonly reply: string | null;
+  /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
+  readonly error_class: string | null;
+};
+
+type Where = { readonly span: Span; readonly now: number };
+
+/**
+ * Reads lost leads, the oldest request first. Leaves out addresses that were erased, or became leads at any time.
+ * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
+ * @returns pages, which may be empty
+ */
+export async function* lostLeadPages(
+  db: Db,
+  span: Span,
+  now: number,
+): AsyncGenerator<readonly LostLead[], void, void> {
+  const slices = slicesOf(db, { table: 'codes', column: 'id', size: SLICE_SIZE }, rangeOf(span));
+  for await (const slice of slices) yield await lostIn(db, slice, { span, now });
+}
+
+/**
+ * The same a part at a time, the newest request first.
+ * @param options from: the `next` of the look before, null: none. most: people to return. forMs: how long to look, in milliseconds
+ */
+export const lookForLost = (
+  db: Db,
+  span: Span,
+  { now, from, ...limits }: { now: number; from: string | null; most: number; forMs: number },
+): Promise<LookBack<LostLead>> =>
+  lookBack(
+    db,
+    'codes',
+    { ...rangeOf(span), upTo: from },
+    async (slice) => (await lostIn(db, slice, { span, now })).toReversed(),
+    limits,
+  );
+
+const rangeOf = ({ from, to }: Span) => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
+
+/** Reads those whose newest code of the span is in a slice. */
+async function lostIn(
+  db: Db,
+  { after, last }: Slice,
+  { span: { from, to }, now }: Where,
+): Promise<readonly LostLead[]> {
+  const { rows } = await sql<LostLead>`
+    with person as (
+      select c.id, c.email, c.submission_id, c.created_at from codes c
+      where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
+      and c.id = (
+        select newest.id from codes newest
+        where newest.email = c.email and newest.created_at >= ${from} and newest.created_at < ${to}
+        order by newest.created_at desc, newest.id desc limit 1
+      )
+      and not exists (select 1 from leads l where l.email = c.email)
+    ), facts as (
+      select p.id, p.email, p.submission_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
+      from person p
+      join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
+      left join outbox o on o.code_id = a.id and o.kind = 'code'
+      group by p.id, p.email, p.submission_id, p.created_at
+    )
+    select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
+      coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
+      case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
+    from facts f
+    left join submissions s on s.id = f.submission_id
+    left join outbox m on m.code_id = f.id and m.kind = 'code'
+    where entered = 0
+    order by f.id
+  `.execute(db);
+  return rows;
+}

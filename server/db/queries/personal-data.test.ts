@@ -1,0 +1,243 @@
+// Personal data: every column is classified, and what is known about an address is found and erased.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { createProofEraser } from '#server/consent/chain.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { columnsOf, TABLE_NAMES } from '#server/db/all-tables.ts';
+import { erasePersonalData, listPersonalData } from '#server/db/queries/personal-data.ts';
+import { withdrawConsent } from '#server/consent/withdraw.ts';
+import { API } from '#shared/api.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import {
+  createVisitor,
+  filledForm,
+  TEST_SECRET,
+  withServer,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+const TYPED = 'Ada@Example.com';
+const HOME = '198.51.100.7';
+
+const columnsIn = async (db: Db): Promise<Record<string, string[]>> =>
+  Object.fromEntries(
+    (await db.introspection.getTables()).map(({ name, columns }) => [
+      name,
+      columns.map((column) => column.name).sort(),
+    ]),
+  );
+
+const knownColumns = (): Record<string, string[]> =>
+  Object.fromEntries(TABLE_NAMES.map((table) => [table, columnsOf(table).toSorted()]));
+
+const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<string, unknown[]>> => {
+  const rows: Record<string, unknown[]> = {};
+  for (const table of TABLE_NAMES) rows[table] = await db.selectFrom(table).selectAll().execute();
+  return rows;
+};
+
+const erase = ({ database, service, now }: ServerUnderTest, email: string) =>
+  database.db.transaction().execute((tx) =>
+    erasePersonalData(tx, database.engine, {
+      email,
+      pseudonyms: pseudonymsOf(deriveSecrets([TEST_SECRET]), email),
+      eraseProofs: createProofEraser(service, now()),
+      now: now(),
+    }),
+  );
+
+/** Sends the form and enters the code that comes. */
+async function verify(server: ServerUnderTest, email: string, address: string, mail = 1) {
+  const visitor = createVisitor(server, address);
+  const agent = { headers: { 'user-agent': `Browser of ${email}` } };
+  assert.equal((await visitor.post(API.leads, filledForm({ email }), agent)).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, mail));
+  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+  return visitor;
+}
+
+/** Everybody is exported, and their consents are sealed; one is corrected. */
+async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
+  await server.advance(60);
+  await desk(server.service, ['export', '--since-last', 'crm']);
+  await desk(server.service, ['correct', EMAIL, '--name', 'Ada King ada@example.com']);
+  const { db } = server.database;
+  const lead = await db.selectFrom('leads').select('id').where('email', '=', EMAIL).executeTakeFirstOrThrow();
+  await withdrawConsent(server.service, {
+    leadId: lead.id,
+    way: 'page',
+    clientAddress: HOME,
+    userAgent: 'Mail/1',
+    now: server.now(),
+  });
+  await desk(server.service, ['consent', 'anchor']);
+}
+
+for (const engine of ENGINES) {
+  describe(`personal data on ${engine}`, () => {
+    it('is in no table and no column that is not classified', async () => {
+      const { db, close } = await freshDatabase(engine);
+      assert.deepEqual(await columnsIn(db), knownColumns());
+      // As a later migration would.
+      await sql`alter table leads add column telephone text`.execute(db);
+      assert.notDeepEqual(await columnsIn(db), knownColumns());
+      await close();
+    });
+
+    it('is listed for an address, and for no other', () =>
+      withServer({ engine }, async (server) => {
+        await verify(server, TYPED, HOME);
+        await verify(server, 'eve@example.com', '198.51.100.8');
+        await workAtTheDesk(server);
+        const listed = await listPersonalData(server.database.db, ' ADA@example.com ');
+        assert.deepEqual(
+          Object.fromEntries(Object.entries(listed).map(([table, rows]) => [table, rows.length])),
+          {
+            consent_chain: 2,
+            suppressions: 1,
+            withdrawals: 1,
+            suppression_removals: 0,
+            exported_leads: 1,
+            corrections: 1,
+            webhook_events: 0,
+            consent_receipts: 1,
+            leads: 1,
+            imported_corrections: 0,
+            imported_leads: 0,
+            submissions: 1,
+            outbox: 1,
+            codes: 1,
+            desk_sign_ins: 0,
+            desk_sessions: 0,
+            desk_passkeys: 0,
+            desk_log: 1,
+          },
+        );
+        assert.ok(!JSON.stringify(listed).includes('eve@'));
+      }));
+
+    it('is erased everywhere, and no other person’s; the session ends, and the address may come again', () =>
+      withServer({ engine }, async (server) => {
+        await verify(server, 'eve@example.com', '198.51.100.8');
+        await server.advance(0);
+        const before = await dump(server);
+        const visitor = await verify(server, TYPED, HOME);
+        await workAtTheDesk(server);
+        // A stranger who asked for the same address, and did not enter the code.
+        await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
+        await server.inbox.waitForMail(EMAIL, 2);
+        await server.advance(0);
+        assert.deepEqual(await erase(server, 'ADA@example.com'), {
+          consent_chain: 2,
+          suppressions: 1,
+          withdrawals: 1,
+          suppression_removals: 0,
+          exported_leads: 1,
+          corrections: 1,
+          webhook_events: 0,
+          consent_receipts: 1,
+          leads: 1,
+          imported_corrections: 0,
+          imported_leads: 0,
+          submissions: 2,
+          outbox: 2,
+          codes: 2,
+          desk_log: 1,
+        });
+
+        const after = await dump(server);
+        // Whose hour it is that a network's window counts, it does not say.
+        const { limit_windows: windows, ...others } = after;
+        assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
+        assert.doesNotMatch(JSON.stringify(windows), /ada@/i);
+        for (const table of ['leads', 'submissions', 'consent_receipts', 'outbox'] as const)
+          assert.deepEqual(after[table], before[table], `${table} of others stay`);
+        assert.equal((await visitor.get(API.article)).statusCode, 401);
+
+        const again = await verify(server, EMAIL, HOME, 3);
+        assert.equal((await again.get(API.article)).statusCode, 200);
+        assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
+      }));
+
+    it('that is erased while its mail waits or its code is typed is not mailed and opens nothing', () =>
+      withServer(
+        { engine, inbox: { onRecipient: () => Object.assign(new Error('Later'), { responseCode: 451 }) } },
+        async (server) => {
+          const visitor = createVisitor(server, HOME);
+          await visitor.post(API.leads, filledForm());
+          await server.advance(0);
+          await erase(server, EMAIL);
+          await server.advance(60);
+          server.wakeWorker();
+          assert.equal(await server.countRows('outbox'), 0);
+          assert.equal((await visitor.get(API.challenge)).statusCode, 204);
+          assert.equal(
+            (await visitor.post(API.verify, { email: EMAIL, code: '000000' })).headers['x-error-code'],
+            'wrong-code',
+          );
+          assert.equal(server.inbox.mails.length, 0);
+        },
+      ));
+
+    it('that is erased leaves the codes of the day counted', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
+        for (const mail of [1, 2]) {
+          await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
+          await server.inbox.waitForMail(EMAIL, mail);
+        }
+        await server.advance(0);
+        const refused = await createVisitor(server, HOME).post(API.leads, filledForm());
+        assert.equal(refused.headers['x-error-code'], 'too-many-codes');
+        await erase(server, EMAIL);
+        const still = await createVisitor(server, HOME).post(API.leads, filledForm());
+        assert.equal(still.headers['x-error-code'], 'too-many-codes');
+        assert.equal(still.headers['retry-after'], refused.headers['retry-after']);
+      }));
+
+    it('that is erased leaves the tries of the day counted', () =>
+      withServer({ engine }, async (server) => {
+        const ask = async (mail: number) => {
+          await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
+          return codeIn(await server.inbox.waitForMail(EMAIL, mail));
+        };
+        const first = await ask(1);
+        const stranger = createVisitor(server, HOME);
+        const wrong = first === '000000' ? '000001' : '000000';
+        for (let count = 0; count < 5; count += 1)
+          await stranger.post(API.verify, { email: EMAIL, code: wrong });
+        await server.advance(0);
+        await erase(server, EMAIL);
+        const second = await ask(2);
+        const right = await stranger.post(API.verify, { email: EMAIL, code: second });
+        assert.equal(
+          right.headers['x-error-code'],
+          'too-many-tries-without-cookies',
+          'no sixth try is compared',
+        );
+      }));
+  });
+}
+
+it('a code that is compared while its address is erased opens nothing, on postgres', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const visitor = createVisitor(server, HOME);
+    await visitor.post(API.leads, filledForm());
+    const code = codeIn(await server.inbox.waitForMail(EMAIL));
+    await server.advance(0);
+    const [erased, answered] = await inTurnBehindLock(server.database, EMAIL, [
+      () => erase(server, EMAIL),
+      () => visitor.post(API.verify, { email: EMAIL, code }),
+    ]);
+    assert.equal(erased.codes, 1);
+    assert.equal(answered.headers['x-error-code'], 'wrong-code');
+    assert.equal(await server.countRows('leads'), 0);
+  }));

@@ -1,0 +1,238 @@
+// Figures for the report, counted in slices of a table.
+import { sql, type RawBuilder } from 'kysely';
+
+import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { idsAround } from '#server/db/engine/first-id-at.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { slicesOf } from '#server/db/engine/page-through-table.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+
+/** `from` included, `to` excluded. Milliseconds since 1970. */
+export type Span = { readonly from: number; readonly to: number };
+
+/** Of a span, those alone whose form was on the pages of a variant; undefined: everyone. */
+export type Part = Span & { readonly variant?: string | undefined };
+
+const isOfVariant = (variant: string | undefined) =>
+  variant === undefined ? sql`` : sql`and variant = ${variant}`;
+
+export type Group = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  /** JSON, as it stands beside the first form; null when that was erased. */
+  readonly attribution: string | null;
+  /** What follows the @, in lower case; empty when the address was erased. */
+  readonly domain: string;
+  /** May be negative: it corrects another group. */
+  readonly people: number;
+};
+
+/** People who asked for a code, on the day of their first request in the span. Groups are to be added up. */
+export type AskedGroup = Group & {
+  readonly fate: CodeFate;
+  /** 1: a code was mailed, as far as is known. */
+  readonly mailed: 0 | 1;
+  /** From the mailing of the code to its entry, in whole seconds; null when it was not entered, or its mail is not kept. */
+  readonly seconds: number | null;
+};
+
+const ROWS_AT_ONCE = 20_000;
+/** A person waits for these. */
+const DOMAIN_ROWS_AT_ONCE = 5_000;
+
+/** What follows the @ of a column; an address that was erased has none. */
+const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
+  engine === 'postgres'
+    ? sql<string>`split_part(${sql.ref(column)}, '@', 2)`
+    : sql<string>`case instr(${sql.ref(column)}, '@') when 0 then ''
+        else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
+
+/**
+ * Counts the people who asked for a code in a span, each address once. Few have several codes, and looking for others of each address
+ * would take longer than all the rest. So every code is counted first, in the order of time; then the codes of each address that has
+ * several are subtracted, and counted as one person.
+ * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
+ * @param atOnce how many codes a statement looks at; for tests
+ * @returns groups, some of which may come more than once
+ */
+export async function* askedGroups(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, to, variant }: Part,
+  now: number,
+  atOnce = ROWS_AT_ONCE,
+): AsyncGenerator<readonly AskedGroup[], void, void> {
+  const inSpan = (table: string) =>
+    sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+  // Of the form that the attribution is taken from.
+  const ofVariant =
+    variant === undefined
+      ? sql``
+      : sql`where (select s.variant from submissions s where s.id = facts.submission_id) = ${variant}`;
+  const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
+    const { rows } = await sql<AskedGroup>`
+      with facts as (${facts}), named as (
+        select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
+          (select s.attribution from submissions s where s.id = facts.submission_id) as attribution
+        from facts ${ofVariant}
+      )
+      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from named
+      group by day, attribution, domain, fate, mailed, seconds
+    `.execute(db);
+    return rows;
+  };
+  const oneByOne = (codes: RawBuilder<unknown>) => sql`
+    select a.id, a.email, a.submission_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
+    from ${codes}`;
+
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'codes', column: 'id', size: atOnce },
+    { begin: lowestIdAt(from), end: lowestIdAt(to) },
+  ))
+    yield await groups(
+      oneByOne(sql`
+      codes a left join outbox o on o.code_id = a.id and o.kind = 'code'
+        -- The same once more, so that PostgreSQL reads no other mail.
+        and o.code_id > ${after} and o.code_id <= ${last}
+      where a.id > ${after} and a.id <= ${last}`),
+      1,
+    );
+
+  for await (const { after, last } of slicesOf(db, { table: 'codes', column: 'email', size: atOnce })) {
+    const several = sql`(
+      select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
+      group by c.email having count(*) > 1
+    ) p join codes a on a.email = p.email and ${inSpan('a')}
+    left join outbox o on o.code_id = a.id and o.kind = 'code'`;
+    yield await groups(oneByOne(several), -1);
+    yield await groups(
+      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'person')},
+            (select f.submission_id from codes f where f.email = a.email and ${inSpan('f')}
+             order by f.created_at, f.id limit 1) as submission_id
+          from ${several} group by a.email`,
+      1,
+    );
+  }
+}
+
+const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
+
+/** Slices of the leads among whom those of a span are. */
+async function* leadSlices(db: Db, { from, to }: Span) {
+  const range = await idsAround(db, LEADS, { since: from, until: to });
+  yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
+}
+
+/** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
+export async function* leadGroups(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, to, variant }: Part,
+): AsyncGenerator<readonly Group[], void, void> {
+  for await (const { after, last } of leadSlices(db, { from, to })) {
+    const { rows } = await sql<Group>`
+      with named as (
+        select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
+        from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+        ${isOfVariant(variant)}
+      )
+      select day, attribution, domain, count(*) as people from named group by day, attribution, domain
+    `.execute(db);
+    yield rows;
+  }
+}
+
+export type AnswerGroup = {
+  readonly answers: string | null;
+  readonly attribution: string | null;
+  readonly people: number;
+};
+
+/**
+ * New leads by their answers to the campaign's own questions (JSON; null for none). Groups are to be added up.
+ * @param options withAttribution: by where they came from as well, which makes many groups; else it is null
+ */
+export async function* answerGroups(
+  { db }: Pick<OpenDatabase, 'db'>,
+  { from, to, variant }: Part,
+  { withAttribution }: { readonly withAttribution: boolean },
+): AsyncGenerator<readonly AnswerGroup[], void, void> {
+  const attribution = withAttribution ? sql`attribution` : sql`null`;
+  for await (const { after, last } of leadSlices(db, { from, to })) {
+    const { rows } = await sql<AnswerGroup>`
+      select answers, ${attribution} as attribution, count(*) as people
+      from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+      ${isOfVariant(variant)}
+      group by answers${withAttribution ? sql`, attribution` : sql``}
+    `.execute(db);
+    yield rows;
+  }
+}
+
+/** Whether a lead came by a variant, also by one that is no longer there. */
+export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('leads')
+    .select('id')
+    .where('variant', '=', variant)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** New leads by the variant of the page that had their form; without those of no variant. Groups are to be added up. */
+export async function* variantGroups(
+  { db }: Pick<OpenDatabase, 'db'>,
+  { from, to }: Span,
+): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
+  for await (const { after, last } of leadSlices(db, { from, to })) {
+    const { rows } = await sql<{ variant: string; people: number }>`
+      select variant, count(*) as people
+      from leads where id > ${after} and id <= ${last} and variant is not null
+      and first_verified_at >= ${from} and first_verified_at < ${to}
+      group by variant
+    `.execute(db);
+    yield rows;
+  }
+}
+
+/**
+ * Counts leads by the domain of their address, the newest leads first, for a limited time. The counts of all looks add up.
+ * @param options from: the `next` of the look before, null: none. forMs: how long to look, in milliseconds
+ */
+export async function countDomains(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, forMs }: { readonly from: string | null; readonly forMs: number },
+): Promise<{ readonly domains: ReadonlyMap<string, number>; readonly next: string | null }> {
+  const until = performance.now() + forMs;
+  const domains = new Map<string, number>();
+  const cut = { table: 'leads', column: 'id', size: DOMAIN_ROWS_AT_ONCE, newestFirst: true } as const;
+  for await (const { after, last } of slicesOf(db, cut, { upTo: from })) {
+    const { rows } = await sql<{ domain: string; people: number }>`
+      with named as (
+        select ${domainExpression('email', engine)} as domain from leads where id > ${after} and id <= ${last}
+      )
+      select domain, count(*) as people from named group by domain
+    `.execute(db);
+    for (const { domain, people } of rows) domains.set(domain, (domains.get(domain) ?? 0) + people);
+    if (performance.now() >= until && after !== '') return { domains, next: after };
+  }
+  return { domains, next: null };
+}
+
+/** Counts new leads of a span. */
+export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
+  let count = 0;
+  for await (const { after, last } of leadSlices(db, { from, to })) {
+    const row = await db
+      .selectFrom('leads')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .where('id', '>', after)
+      .where('id', '<=', last)
+      .where('first_verified_at', '>=', from)
+      .where('first_verified_at', '<', to)
+      .executeTakeFirstOrThrow();
+    count += Number(row.count);
+  }
+  return count;
+}

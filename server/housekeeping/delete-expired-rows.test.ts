@@ -1,0 +1,213 @@
+// What has had its time goes, and nothing else; a little at a time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { DAY_MS } from '#server/platform/time.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { expirySteps, newExpiryProgress, takeStep, type Expired } from '#server/db/queries/expiry.ts';
+import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+/** Housekeeping of a process on the server's database. */
+function housekeeperOf({ database, config, now }: ServerUnderTest) {
+  const reports: Expired[] = [];
+  const keepHouse = createHousekeeping({
+    database,
+    config,
+    clock: now,
+    onExpired: (expired) => reports.push(expired),
+  });
+  return { reports, keepHouse };
+}
+
+const send = (server: ServerUnderTest, email: string) => {
+  const visitor = createVisitor(server, '198.51.100.7');
+  return visitor.post(API.leads, filledForm({ email })).then((response) => {
+    assert.equal(response.statusCode, 202);
+    return visitor;
+  });
+};
+
+async function mailed(server: ServerUnderTest, email: string): Promise<string> {
+  const code = codeIn(await server.inbox.waitForMail(email));
+  // Until the outbox knows it, too.
+  await server.advance(0);
+  return code;
+}
+
+async function atDaysAgo(server: ServerUnderTest, days: number, act: () => Promise<void>): Promise<void> {
+  const now = server.now();
+  server.setClock(now - days * DAY_MS);
+  await act();
+  server.setClock(now);
+}
+
+const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'codes') => {
+  const rows = await database.db.selectFrom(table).select('email').orderBy('email').execute();
+  return rows.map(({ email }) => email);
+};
+
+for (const engine of ENGINES) {
+  describe(`housekeeping on ${engine}`, () => {
+    it('forgets the address of a bounce once nothing else is held about it, and still keeps mail away from it', () =>
+      withServer({ engine }, async (server) => {
+        const { db } = server.database;
+        const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
+        const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
+          suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
+        await atDaysAgo(server, 31, async () => {
+          await send(server, 'old@example.com');
+          await mailed(server, 'old@example.com');
+          for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
+          await note('hand@example.com', 'by-hand');
+          const visitor = await send(server, 'lead@example.com');
+          const code = await mailed(server, 'lead@example.com');
+          await visitor.post(API.verify, { email: 'lead@example.com', code });
+          await note('lead@example.com', 'bounced');
+        });
+        await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
+        const { reports, keepHouse } = housekeeperOf(server);
+        await keepHouse();
+        const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
+        const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
+        assert.deepEqual(left, [
+          '-: -',
+          '-: -',
+          'hand@example.com: said of hand@example.com',
+          'lead@example.com: said of lead@example.com',
+          'young@example.com: said of young@example.com',
+        ]);
+        assert.equal(reports[0]?.suppressions, 2);
+        assert.equal(
+          (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
+          2,
+        );
+      }));
+
+    it('deletes what is older than 30 days and was not verified, and keeps leads, receipts and what they rest on', () =>
+      withServer({ engine }, async (server) => {
+        await atDaysAgo(server, 31, async () => {
+          await send(server, 'old@example.com');
+          await mailed(server, 'old@example.com');
+          const visitor = await send(server, 'lead@example.com');
+          // The same form again.
+          await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
+          const code = await mailed(server, 'lead@example.com');
+          const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
+          assert.equal(verified.statusCode, 200);
+        });
+        await atDaysAgo(server, 29, async () => {
+          await send(server, 'young@example.com');
+          await mailed(server, 'young@example.com');
+        });
+        const { reports, keepHouse } = housekeeperOf(server);
+        await keepHouse();
+        assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
+        assert.deepEqual(await emailsOf(server, 'codes'), ['young@example.com']);
+        assert.equal(await server.countRows('outbox'), 1);
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.equal(await server.countRows('limit_windows'), 0, 'windows end within hours');
+        const [{ limit_windows: windows, ...rest } = {}] = reports;
+        assert.ok(windows !== undefined && windows > 0);
+        assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
+
+        // Nothing is left to do, and nothing is reported.
+        await keepHouse();
+        assert.equal(reports.length, 1);
+
+        // The lead is verified again, and two days later nothing but the youngest is gone as well.
+        const visitor = await send(server, 'lead@example.com');
+        const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
+        assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
+        await server.advance(2 * 86_400);
+        await keepHouse();
+        assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'lead@example.com']);
+        assert.equal(await server.countRows('consent_receipts'), 2);
+      }));
+
+    it('keeps for ever where the settings say 0, and mail for a shorter time', () =>
+      withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
+        await atDaysAgo(server, 400, async () => {
+          await send(server, 'old@example.com');
+          await mailed(server, 'old@example.com');
+        });
+        const { reports, keepHouse } = housekeeperOf(server);
+        await keepHouse();
+        assert.equal(await server.countRows('outbox'), 0);
+        assert.deepEqual(await emailsOf(server, 'codes'), ['old@example.com']);
+        assert.equal(await server.countRows('submissions'), 1);
+        assert.equal(reports[0]?.outbox, 1);
+      }));
+
+    it('takes no more at once than it may, and requests go in between', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+        const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
+        await atDaysAgo(server, 31, async () => {
+          for (const email of emails) await send(server, email);
+          for (const email of emails) await mailed(server, email);
+        });
+        const cutoff = server.now() - 30 * DAY_MS;
+        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
+        for (const step of expirySteps(cutoffs, newExpiryProgress())) {
+          const outcome = await takeStep(server.database, step, 2);
+          if (outcome?.deleted.outbox === undefined) continue;
+          assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
+          break;
+        }
+        assert.equal(await server.countRows('outbox'), 5);
+
+        let ended = false;
+        const { reports, keepHouse } = housekeeperOf(server);
+        const kept = keepHouse().finally(() => (ended = true));
+        await server.countRows('leads');
+        assert.equal(ended, false, 'a request was served before it ended');
+        await kept;
+        assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
+      }));
+
+    it('by two processes at once deletes each row once and disturbs neither', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+        const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
+        await atDaysAgo(server, 31, async () => {
+          for (const email of emails) await send(server, email);
+          for (const email of emails) await mailed(server, email);
+        });
+        // More than one transaction takes, so that the two can meet in the middle.
+        const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
+        const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
+        await server.database.db.insertInto('limit_windows').values(windows).execute();
+        const ended = await server.countRows('limit_windows');
+        const one = housekeeperOf(server);
+        const other = housekeeperOf(server);
+        await Promise.all([one.keepHouse(), other.keepHouse()]);
+        // On PostgreSQL each may have left it to the other in the middle.
+        await one.keepHouse();
+        const sumOf = (table: keyof Expired) =>
+          [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
+        assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);
+        assert.equal(await server.countRows('submissions'), 0);
+      }));
+
+    it('stops between two steps when the process ends', () =>
+      withServer({ engine }, async (server) => {
+        await atDaysAgo(server, 31, async () => {
+          await send(server, 'old@example.com');
+          await mailed(server, 'old@example.com');
+        });
+        const { database, config, now } = server;
+        await createHousekeeping({
+          database,
+          config,
+          clock: now,
+          onExpired: () => assert.fail('nothing was deleted'),
+          shouldStop: () => true,
+        })();
+        assert.equal(await server.countRows('outbox'), 1);
+      }));
+  });
+}

@@ -1,0 +1,87 @@
+// Deletes rows whose time is over, a few in each transaction, so that no request waits for it. Several processes may try at once; on
+// PostgreSQL one of them does it, and the others leave it to that one.
+import { setTimeout } from 'node:timers/promises';
+
+import { createRests } from '#server/platform/spare-time.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import {
+  expirySteps,
+  newExpiryProgress,
+  takeStep,
+  type Expired,
+  type ExpiringTable,
+} from '#server/db/queries/expiry.ts';
+
+/** How long the funnel's counts are kept: this year can be compared with the one before. */
+const FUNNEL_DAYS = 731;
+/** Rows in one transaction, which takes some milliseconds. */
+const BATCH_SIZE = 500;
+/** Tries of one round to empty SQLite's log between commits; the next round goes on. */
+const LOG_TRIES = 20;
+const LOG_EVERY_MS = 50;
+
+export type HousekeepingParts = {
+  readonly database: OpenDatabase;
+  readonly config: Pick<Config, 'retention'>;
+  readonly clock: () => number;
+  /** Takes what was deleted, also when an error came after it. */
+  readonly onExpired: (expired: Expired) => void;
+  /** Asked between two steps, so that a process that ends does not wait for the rest. */
+  readonly shouldStop?: () => boolean;
+};
+
+/** Makes one round of housekeeping, which goes through everything once. It throws what the database threw; one at a time. */
+export function createHousekeeping({
+  database,
+  config,
+  clock,
+  onExpired,
+  shouldStop = () => false,
+}: HousekeepingParts): () => Promise<void> {
+  const { unverifiedDays, mailDays } = config.retention;
+  const progress = newExpiryProgress();
+  /** Rows were deleted since the log was empty. */
+  let isInLog = false;
+
+  const goThrough = async (expired: Expired): Promise<void> => {
+    const now = clock();
+    const rest = createRests();
+    const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
+    const cutoffs = {
+      unverified: daysAgo(unverifiedDays),
+      mail: daysAgo(mailDays),
+      windows: now,
+      funnel: now - FUNNEL_DAYS * DAY_MS,
+    };
+    for (const step of expirySteps(cutoffs, progress)) {
+      for (;;) {
+        if (shouldStop()) return;
+        const outcome = await takeStep(database, step, BATCH_SIZE);
+        if (outcome === null) return;
+        for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
+          if (count > 0) expired[table] = (expired[table] ?? 0) + count;
+        await rest();
+        if (outcome.done) break;
+      }
+    }
+  };
+
+  const emptyLog = async (): Promise<void> => {
+    for (let tries = 0; isInLog && tries < LOG_TRIES && !shouldStop(); tries += 1) {
+      if (tries > 0) await setTimeout(LOG_EVERY_MS);
+      isInLog = !shouldStop() && !database.emptyLog();
+    }
+  };
+
+  return async () => {
+    const expired: Expired = {};
+    await goThrough(expired).finally(() => {
+      if (Object.keys(expired).length === 0) return;
+      isInLog = true;
+      onExpired(expired);
+    });
+    await emptyLog();
+  };
+}

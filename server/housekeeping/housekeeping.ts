@@ -1,0 +1,78 @@
+// Starts what a server does by itself while it serves: housekeeping, sealing consents, writing the funnel's counts, news of leads.
+import type { Logger } from 'pino';
+
+import type { Metrics } from '#server/log/metrics.ts';
+import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+
+const HOUSEKEEPING_MS = HOUR_MS;
+const SEALING_MS = 5_000;
+/** A process that is killed loses what it counted since the last write. */
+const COUNTING_MS = 5_000;
+const NEWS_MS = 60_000;
+
+/** The slice of the service (server/startup/service.ts) that upkeep needs. */
+type UpkeepService = SealerParts & {
+  readonly config: Config;
+  readonly funnel: { readonly write: () => Promise<void> };
+  readonly metrics: Pick<Metrics, 'expired'>;
+  readonly logger: Logger;
+};
+
+/**
+ * Starts it.
+ * @returns stop: begins no further round. It does not wait: rounds end early, and each can be cut off and repeated
+ */
+export function startUpkeep(service: UpkeepService): { readonly stop: () => void } {
+  const { config, logger } = service;
+  let stopping = false;
+  const shouldStop = () => stopping;
+  const warn = (sentence: string) => (error: unknown) => logger.warn({ err: error }, sentence);
+  const loops = [
+    startWakeLoop({
+      pollMs: HOUSEKEEPING_MS,
+      // At the start too: a process that is restarted more often than hourly would keep everything for ever.
+      work: createHousekeeping({
+        ...service,
+        shouldStop,
+        onExpired: (expired) => {
+          logger.info({ expired }, 'Housekeeping deleted rows whose time was over.');
+          service.metrics.expired(expired);
+        },
+      }),
+      onError: warn('Housekeeping failed.'),
+    }),
+    startWakeLoop({
+      pollMs: SEALING_MS,
+      restsFirst: true,
+      work: createSealer(service, shouldStop),
+      onError: warn('Consents could not be sealed yet; tried again soon.'),
+    }),
+    startWakeLoop({
+      pollMs: COUNTING_MS,
+      restsFirst: true,
+      work: service.funnel.write,
+      onError: warn('Counts could not be written yet.'),
+    }),
+  ];
+  if (config.newLeadEmail !== 'off')
+    loops.push(
+      startWakeLoop({
+        pollMs: NEWS_MS,
+        work: createNewLeadNews({ ...service, shouldStop }),
+        onError: (error) => {
+          if (!stopping) warn('The news of new leads could not be queued yet; tried again soon.')(error);
+        },
+      }),
+    );
+  return {
+    stop: () => {
+      stopping = true;
+      for (const loop of loops) void loop.stop();
+    },
+  };
+}

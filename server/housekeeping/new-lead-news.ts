@@ -1,0 +1,92 @@
+// Mails the operator when a period is over: a day or a week, with its figures, or an hour that had more leads than were mailed one by one.
+// The id of each mail is made from its period, so that several processes queue it only once.
+import type { Config } from '#server/settings/settings.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { countNewLeads } from '#server/db/queries/new-leads.ts';
+import { countLeads, type Span } from '#server/db/queries/report-figures.ts';
+import { wasQueued } from '#server/db/tables/outbox.ts';
+import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/digest-mail.ts';
+import { queueFullHours } from '#server/mail/templates/new-lead-mail.ts';
+import { countOf, gatherFigures, type Figures } from '#server/stats/stats.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+
+export type NewLeadNewsParts = {
+  readonly database: OpenDatabase;
+  readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmail' | 'retention'>;
+  readonly clock: () => number;
+  /** Asked while figures are counted, so that a process that ends does not wait for them. */
+  readonly shouldStop?: () => boolean;
+};
+
+/** Makes one round of it, to be called every minute or so. It throws what the database threw; one at a time. */
+export function createNewLeadNews({
+  database,
+  config,
+  clock,
+  shouldStop = () => false,
+}: NewLeadNewsParts): () => Promise<void> {
+  const { newLeadEmail, newLeadEmailAtMs, operatorEmail: recipient, retention } = config;
+  /** When the last period began that was mailed, or had no lead. Milliseconds since 1970. */
+  let settled = -1;
+
+  const queuePeriod = async (to: string, days: 1 | 7): Promise<void> => {
+    const now = clock();
+    const period = days === 1 ? yesterday(now) : lastWeek(now);
+    if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
+    // Housekeeping may have deleted the row that says it was mailed.
+    if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
+    const id = digestId({ from: period.from, days });
+    const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;
+    if (!isSettled) {
+      const figures = await gatherFigures(database, period, {
+        retention,
+        now,
+        withViews: true,
+        platformsOf: null,
+        onCounted: () => {
+          if (shouldStop()) throw new Error('This process ends.');
+        },
+      });
+      const before = await countLeads(database.db, period.before);
+      await queueDigest(database.db, {
+        recipient: to,
+        figures: { from: period.from, days, before, ...stepsAndSources(figures) },
+        now,
+      });
+    }
+    settled = period.from;
+  };
+
+  return async () => {
+    if (recipient === null) return;
+    if (newLeadEmail === 'daily') await queuePeriod(recipient, 1);
+    if (newLeadEmail === 'weekly') await queuePeriod(recipient, 7);
+    if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
+  };
+}
+
+type Period = Span & { readonly before: Span };
+
+const endingAt = (to: number, length: number): Period => ({
+  from: to - length,
+  to,
+  before: { from: to - 2 * length, to: to - length },
+});
+
+/** The last whole day, and the one before it. Days are in UTC. */
+const yesterday = (now: number): Period => endingAt(now - (now % DAY_MS), DAY_MS);
+
+/** 1970 began on a Thursday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+/** The last whole week from Monday to Sunday, and the one before it. */
+const lastWeek = (now: number): Period =>
+  endingAt(now - ((now - FIRST_MONDAY_MS) % (7 * DAY_MS)), 7 * DAY_MS);
+
+const stepsAndSources = ({ funnel, bySource }: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
+  steps: (funnel ?? []).map((step) => ({ step: step.step, count: countOf(step) })),
+  sources: bySource
+    .filter(({ leads }) => leads > 0)
+    .map(({ name, leads }) => ({ source: name, leads }))
+    .toSorted((a, b) => b.leads - a.leads),
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { pbkdf2 } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { openLogOutput } from '#server/log/log-output.ts';
+import { inFolder } from '#testing/folder.ts';
+import { until } from '#testing/until.ts';
+
+/** More than what may wait to be written. */
+const DISK_BLOCKS = 4_096;
+const BLOCK_BYTES = 512;
+
+type Order =
+  | { readonly type: 'write'; readonly count: number }
+  /** To write, and to end in the same breath while Node's threads have something else to do. */
+  | { readonly type: 'write and exit'; readonly count: number }
+  | { readonly type: 'exit' };
+
+// The process whose standard output it is: it writes numbered lines on request, and reports how many were lost.
+if (process.send !== undefined && process.argv[2] === 'write') {
+  const output = openLogOutput(({ count, since, until: end }) =>
+    output.write(`${JSON.stringify({ lost: count, ms: end - since })}\n`),
+  );
+  process.on('exit', output.writeRest);
+  let number = 0;
+  process.on('message', (order: Order) => {
+    if (order.type === 'exit') process.exit(0);
+    if (order.type === 'write and exit') pbkdf2('', '', 500_000, 32, 'sha256', () => {});
+    for (let count = 0; count < order.count; count += 1) {
+      output.write(`${JSON.stringify({ number, words: 'ä'.repeat(100) })}\n`);
+      number += 1;
+    }
+    if (order.type === 'write and exit') process.exit(0);
+    process.send?.(output.linesLost());
+  });
+  process.send('ready');
+} else describe('the output of the log', { concurrency: true }, tests);
+
+type Line = { readonly number?: number; readonly lost?: number; readonly ms?: number };
+const read = (text: string): Line[] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+
+const tell = async (child: ChildProcess, order: Order): Promise<number> => {
+  child.send(order);
+  const [lost] = (await once(child, 'message')) as [number];
+  return lost;
+};
+
+/** The lines before and after those that were lost, and the word about these. */
+function assertOneGap(lines: readonly Line[], lost: number, written: number): void {
+  const numbers = lines.flatMap(({ number }) => number ?? []);
+  const words = lines.filter((line) => line.lost !== undefined);
+  assert.deepEqual(
+    words.map((word) => word.lost),
+    [lost],
+  );
+  const place = lines.indexOf(words[0] as Line);
+  const expected = Array.from({ length: written }, (_, number) => number);
+  expected.splice(place, lost);
+  assert.deepEqual(numbers, expected);
+}
+
+function tests(): void {
+  const program = fileURLToPath(import.meta.url);
+
+  it('has every line in order, in a file and in a pipe', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'log');
+      const descriptor = openSync(file, 'a');
+      const toFile = fork(program, ['write'], { stdio: ['ignore', descriptor, 'inherit', 'ipc'] });
+      closeSync(descriptor);
+      const toPipe = fork(program, ['write'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+      let piped = '';
+      toPipe.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
+      for (const child of [toFile, toPipe]) {
+        const closed = once(child, 'close');
+        await once(child, 'message');
+        for (let times = 0; times < 5; times += 1)
+          assert.equal(await tell(child, { type: 'write', count: 500 }), 0);
+        // At its end it waits for no reader, and this one has other things to do.
+        await until(() => (child === toFile ? readFileSync(file, 'utf8') : piped).includes('"number":2499,'));
+        child.send({ type: 'exit' });
+        await closed;
+      }
+      const all = Array.from({ length: 2_500 }, (_, number) => number);
+      for (const text of [readFileSync(file, 'utf8'), piped])
+        assert.deepEqual(
+          read(text).map(({ number }) => number),
+          all,
+        );
+    }));
+
+  it('has the last lines in order though the first of them is still in hand when the process ends', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'log');
+      for (const destination of ['file', 'pipe']) {
+        const descriptor = openSync(file, 'w');
+        const child = fork(program, ['write'], {
+          stdio: ['ignore', destination === 'file' ? descriptor : 'pipe', 'inherit', 'ipc'],
+          // One thread, which is busy.
+          env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+        });
+        closeSync(descriptor);
+        let piped = '';
+        child.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
+        const closed = once(child, 'close');
+        await once(child, 'message');
+        child.send({ type: 'write and exit', count: 100 } satisfies Order);
+        await closed;
+        assert.deepEqual(
+          read(piped + readFileSync(file, 'utf8')).map(({ number }) => number),
+          Array.from({ length: 100 }, (_, number) => number),
+          destination,
+        );
+      }
+    }));
+
+  it('loses what a full disk does not take, counts it, and says so once there is room', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'log');
+      // The disk is what the system lets this process write to one file.
+      const child = spawn(
+        '/bin/sh',
+        [
+          '-c',
+          'ulimit -f "$0"; exec "$1" "$2" write >> "$3"',
+          `${DISK_BLOCKS}`,
+          process.execPath,
+          program,
+          file,
+        ],
+        { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+      );
+      const holds = (number: number) => readFileSync(file, 'utf8').includes(`"number":${number},`);
+      try {
+        await once(child, 'message');
+        let written = 0;
+        let lost = 0;
+        while (lost === 0) {
+          lost = await tell(child, { type: 'write', count: 1_000 });
+          written += 1_000;
+          await until(() => statSync(file).size >= DISK_BLOCKS * BLOCK_BYTES || holds(written - 1));
+        }
+        const before = readFileSync(file, 'utf8');
+        truncateSync(file);
+        await until(() => readFileSync(file, 'utf8').includes('"lost"'));
+        assert.equal(await tell(child, { type: 'write', count: 10 }), lost);
+        await until(() => holds(written + 9));
+        assertOneGap(read(before + readFileSync(file, 'utf8')), lost, written + 10);
+      } finally {
+        child.kill('SIGKILL');
+      }
+    }));
+
+  it('loses what a reader does not read, goes on at once, and says so once it reads again', async () => {
+    const child = fork(program, ['write'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    try {
+      await once(child, 'message');
+      let written = 0;
+      let lost = 0;
+      for (; lost === 0; written += 1_000) lost = await tell(child, { type: 'write', count: 1_000 });
+      let text = '';
+      child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      await until(() => text.includes('"lost"'));
+      await tell(child, { type: 'write', count: 10 });
+      await until(() => text.includes(`"number":${written + 9},`));
+      assertOneGap(read(text), lost, written + 10);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+}

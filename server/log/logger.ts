@@ -1,0 +1,187 @@
+// Makes every logger. The message of an error is never logged, because messages repeat what visitors typed: PostgreSQL quotes the whole
+// row ("Failing row contains …"), SQLite the words of a trigger, mail servers the address, a parser the text it could not read. Type,
+// code, table, constraint and the places in our code are logged; they say what failed and where.
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+import { openLogOutput, type LogOutput } from '#server/log/log-output.ts';
+import { isoTime } from '#server/platform/time.ts';
+
+/** An error as it is logged. */
+export type LoggedError = {
+  readonly type: string;
+  /** Of Node, PostgreSQL, nodemailer or Fastify. */
+  readonly code?: string | number;
+  /** SQLite's extended result code. */
+  readonly errcode?: number;
+  readonly table?: string;
+  readonly constraint?: string;
+  /** Places in the code; no message. */
+  readonly stack?: readonly string[];
+  readonly cause?: LoggedError;
+  /** The errors of an AggregateError. */
+  readonly errors?: readonly LoggedError[];
+};
+
+const DEEPEST = 4;
+const MOST_ERRORS = 5;
+const MOST_FRAMES = 20;
+
+/**
+ * Reduces a thrown value to what may be logged. Every part is a number, or text of a narrow form that no sentence, address or
+ * one-time code has.
+ */
+export function describeError(thrown: unknown, depth = 0): LoggedError {
+  if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
+  const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
+  const { table, constraint } = placeInSchema(thrown);
+  const stack = framesOf(thrown);
+  const goesDeeper = depth < DEEPEST;
+  return {
+    type: identifier(thrown.constructor.name) ?? 'Error',
+    ...(isCode(code) && { code }),
+    ...(typeof errcode === 'number' && { errcode }),
+    ...(table !== undefined && { table }),
+    ...(constraint !== undefined && { constraint }),
+    ...(stack.length > 0 && { stack }),
+    ...(goesDeeper && thrown.cause !== undefined && { cause: describeError(thrown.cause, depth + 1) }),
+    ...(goesDeeper &&
+      thrown instanceof AggregateError && {
+        errors: thrown.errors.slice(0, MOST_ERRORS).map((error) => describeError(error, depth + 1)),
+      }),
+  };
+}
+
+const identifier = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[A-Za-z_]\w{0,62}$/.test(text) ? text : undefined;
+
+/** 23505, ECONNREFUSED, ERR_SQLITE_ERROR, -111: never six digits, which could be a one-time code. */
+const isCode = (code: unknown): code is string | number =>
+  (typeof code === 'number' && Math.abs(code) < 100_000) ||
+  (typeof code === 'string' && (/^[A-Z][A-Z0-9_]{1,60}$/.test(code) || /^[0-9A-Z]{5}$/.test(code)));
+
+const SQLITE_CONSTRAINT = 19;
+/** SQLite names table and column only in its message. A trigger's message can be any text. */
+const SQLITE_CONSTRAINT_MESSAGE = /^(UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
+const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
+  275: 'CHECK',
+  787: 'FOREIGN KEY',
+  1299: 'NOT NULL',
+  1555: 'PRIMARY KEY',
+  1811: 'TRIGGER',
+  2067: 'UNIQUE',
+};
+
+/** Table and constraint of a database error: PostgreSQL has fields for them, SQLite its code and message. */
+function placeInSchema(error: Error): { table?: string | undefined; constraint?: string | undefined } {
+  const { errcode, table, constraint } = error as { errcode?: number; table?: unknown; constraint?: unknown };
+  if (typeof errcode !== 'number') return { table: identifier(table), constraint: identifier(constraint) };
+  if ((errcode & 0xff) !== SQLITE_CONSTRAINT) return {};
+  const kind = SQLITE_CONSTRAINTS[errcode];
+  if (kind === 'TRIGGER') return { constraint: kind };
+  const [, , sqliteTable, column] = SQLITE_CONSTRAINT_MESSAGE.exec(error.message) ?? [];
+  return { table: sqliteTable, constraint: [kind, column].filter(Boolean).join(' ') };
+}
+
+const FRAME = /^ {4}at (?:[^@\n]*\()?(?:file:|node:|\/|[A-Z]:\\)[^@\n]*:\d+:\d+\)?$/;
+/** Packages of an organisation (node_modules/@fastify/…) have an @, as e-mail addresses do. */
+const withoutScopes = (line: string): string => line.replaceAll('/node_modules/@', '/node_modules/');
+
+/** The lines of the stack after the message, which can itself have lines that look like places. */
+function framesOf({ message, stack = '' }: Error): string[] {
+  const start = stack.indexOf(message);
+  if (start < 0 && message.includes('\n')) return [];
+  return stack
+    .slice(start < 0 ? 0 : start + message.length)
+    .split('\n')
+    .filter((line) => FRAME.test(withoutScopes(line)))
+    .slice(0, MOST_FRAMES)
+    .map((line) => line.trim());
+}
+
+const NO_WORDS = 'An error without words of ours.';
+
+/** A quick check, because every log line passes it and few hold an error. */
+function holdsError(args: readonly unknown[]): boolean {
+  const [first] = args;
+  if (args.some((value) => value instanceof Error)) return true;
+  return (
+    typeof first === 'object' &&
+    first !== null &&
+    Object.values(first).some((value) => value instanceof Error)
+  );
+}
+
+/** The arguments of a log call, with errors described and without a message that is only an error's. */
+function withoutMessages(args: unknown[]): unknown[] {
+  if (!holdsError(args)) return args;
+  const [first, ...rest] = args;
+  if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
+  const fields: [string, unknown][] =
+    typeof first === 'object' && first !== null ? Object.entries(first) : [];
+  const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
+  const described = Object.fromEntries(
+    fields.map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
+  );
+  const [words, ...values] = rest.map((value) =>
+    value instanceof Error ? describeError(value).type : value,
+  );
+  const borrowed =
+    words === undefined || errors.some((error) => error.message !== '' && error.message === words);
+  return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
+}
+
+/** Says a sentence to the person who started the server, however much LOG_LEVEL leaves out. */
+export type Say = (sentence: string, level?: 'info' | 'warn') => void;
+
+/**
+ * Makes it.
+ * @param output on a terminal, each sentence becomes a line as it is; elsewhere a line of the log, so that programs can read all of it
+ */
+export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
+  if (!output.isTTY) {
+    const logger = pino({ base: null }, output);
+    return (sentence, level = 'info') => logger[level](sentence);
+  }
+  return (sentence, level) => output.write(`${level === 'warn' ? 'Warning: ' : ''}${sentence}\n`);
+}
+
+/**
+ * Makes a logger: JSON lines.
+ * @param level as in LOG_LEVEL
+ * @param destination of the lines. The server has one for everything it writes (log-output.ts)
+ */
+export function createLogger(level: string, destination: DestinationStream): Logger {
+  const options = {
+    level,
+    serializers: {
+      err: (error: unknown) => (error instanceof Error ? describeError(error) : error),
+      // Fastify's own would write address and full URL.
+      req: ({ method }: { method?: unknown }) => ({ method }),
+    },
+    hooks: {
+      // Before pino takes an error's message for want of another.
+      logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void): void {
+        method.apply(this, withoutMessages(args));
+      },
+    },
+  };
+  return pino(options, destination);
+}
+
+/**
+ * Opens the log of a server's process on standard output. Every line that the process logs or says goes through it.
+ * @param level as in LOG_LEVEL
+ */
+export function openServerLog(
+  level: string,
+): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {
+  const output = openLogOutput(({ count, since, until }) =>
+    say(
+      `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
+      'warn',
+    ),
+  );
+  const say = createSay(output);
+  const { linesLost, writeRest } = output;
+  return { logger: createLogger(level, output), say, linesLost, writeRest };
+}

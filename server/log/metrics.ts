@@ -1,0 +1,229 @@
+// The metrics for Prometheus. Dashboards know their names and labels; no label holds anything about a person.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { codeStatistics } from '#server/codes/codes.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { outboxBacklog } from '#server/db/tables/outbox.ts';
+import { countEvents } from '#server/db/tables/webhook-events.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
+import {
+  startMetricsServer,
+  type MetricsPage,
+  type MetricsServer,
+  type MetricsServerOptions,
+  type Probed,
+} from '#server/log/metrics-server.ts';
+import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
+
+/** The outcome of a try to send a mail, as far as it is counted. */
+type CountedMail =
+  | { readonly type: 'sent'; readonly queuedForMs: number }
+  | { readonly type: 'dropped' }
+  | { readonly type: 'failed for now' | 'refused'; readonly errorClass: string };
+
+export type Metrics = {
+  readonly requestAnswered: (request: AnsweredRequest) => void;
+  readonly limitHit: (limit: string) => void;
+  readonly codeEntered: (afterMs: number) => void;
+  readonly mail: (event: CountedMail) => void;
+  readonly webhook: (outcome: { readonly type: string }) => void;
+  readonly breakerOpened: (reason: string) => void;
+  /** Rows that housekeeping deleted, by table. */
+  readonly expired: (rows: Readonly<Record<string, number>>) => void;
+  readonly connectionsOpen: (count: number) => void;
+  readonly connectionRefused: (reason: string) => void;
+  /** The page Prometheus scrapes. */
+  readonly render: () => Promise<MetricsPage>;
+  /**
+   * Serves that page, and begins to watch this process until it ends: memory, garbage collection, event-loop lag. Resolves when it
+   * listens. Call it once.
+   * @param app answers the probe for health with its own route
+   */
+  readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
+};
+
+/** Reading more codes than this would make a scrape slow; their share says as much. */
+const MAX_CODES_READ = 10_000;
+
+type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };
+
+/** Makes the metrics of one service. @param clock milliseconds since 1970 */
+export function createMetrics(
+  database: Pick<OpenDatabase, 'db' | 'writes'>,
+  clock: () => number,
+  config: MetricsConfig,
+): Metrics {
+  const registry = new Registry();
+  const requests = createRequestTimes();
+  const events = createEventMetrics(registry);
+  const readState = createStateMetrics(registry, database, clock, config);
+  const render = async () => {
+    await readState();
+    return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
+  };
+  return {
+    ...events,
+    requestAnswered: requests.note,
+    render,
+    serve: (app, options) => {
+      collectDefaultMetrics({ register: registry });
+      return startMetricsServer(render, app, options);
+    },
+  };
+}
+
+/** Metrics that change when something happens in this process. */
+function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered' | 'render' | 'serve'> {
+  const registers = [registry];
+  const limits = new Counter({
+    name: 'lead_page_limits_hit_total',
+    help: 'Requests refused by a limit, by the error code the visitor was given.',
+    labelNames: ['limit'],
+    registers,
+  });
+  const mails = new Counter({
+    name: 'lead_page_mails_total',
+    help: 'What became of mail: sent, dropped because its code had expired, refused for good, or failed for now.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const smtpErrors = new Counter({
+    name: 'lead_page_smtp_errors_total',
+    help: 'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
+    labelNames: ['class'],
+    registers,
+  });
+  const webhooks = new Counter({
+    name: 'lead_page_webhooks_total',
+    help: 'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const queued = new Histogram({
+    name: 'lead_page_mail_queued_seconds',
+    help: 'Time from the form to the acceptance of the mail by the SMTP server.',
+    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const entered = new Histogram({
+    name: 'lead_page_time_to_code_seconds',
+    help: 'Time from the form to the right code: one observation for each code entered.',
+    buckets: [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
+    registers,
+  });
+  const breaker = new Counter({
+    name: 'lead_page_breaker_opened_total',
+    help: 'How often the list-bomb breaker opened.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const expired = new Counter({
+    name: 'lead_page_expired_rows_total',
+    help: 'Rows deleted because they had had their time, by table.',
+    labelNames: ['table'],
+    registers,
+  });
+  const connections = new Gauge({
+    name: 'lead_page_connections_open',
+    help: 'Connections open to this process.',
+    registers,
+  });
+  const refusedConnections = new Counter({
+    name: 'lead_page_connections_refused_total',
+    help: 'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
+    labelNames: ['reason'],
+    registers,
+  });
+  return {
+    limitHit: (limit) => limits.inc({ limit }),
+    // 0 after the clock was set back.
+    codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
+    mail: (event) => {
+      mails.inc({ outcome: event.type });
+      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
+      if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
+    },
+    webhook: ({ type }) => webhooks.inc({ outcome: type }),
+    breakerOpened: (reason) => breaker.inc({ reason }),
+    expired: (rows) => {
+      for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
+    },
+    connectionsOpen: (count) => connections.set(count),
+    connectionRefused: (reason) => refusedConnections.inc({ reason }),
+  };
+}
+
+/**
+ * Metrics of a state that is read at each scrape. The outbox and the codes belong to all processes, so that the database alone
+ * knows their number.
+ * @returns reads them
+ */
+function createStateMetrics(
+  registry: Registry,
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
+  clock: () => number,
+  { codeTtlSeconds, webhooks, logLinesLost }: MetricsConfig,
+): () => Promise<void> {
+  const registers = [registry];
+  const logLines = new Counter({
+    name: 'lead_page_log_lines_lost_total',
+    help: 'Lines of the log that could not be written, as on a full disk.',
+    registers,
+  });
+  const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
+  const age = new Gauge({
+    name: 'lead_page_outbox_age_seconds',
+    help: 'Age of the oldest mail that waits; 0 when none does.',
+    registers,
+  });
+  const events = new Gauge({
+    name: 'lead_page_webhook_events',
+    help: 'Events for webhooks that wait (queued) or were given up (dead).',
+    labelNames: ['state'],
+    registers,
+  });
+  const decided = new Gauge({
+    name: 'lead_page_codes_last_hour',
+    help: 'Codes whose time ran out within the last hour, by what became of them: entered or expired.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const reachable = new Gauge({
+    name: 'lead_page_database_up',
+    help: '1 when the database answers.',
+    registers,
+  });
+  const writable = new Gauge({
+    name: 'lead_page_database_takes_writes',
+    help: '1 unless the last writes of this process failed, as on a full disk.',
+    registers,
+  });
+
+  const readDatabase = async (): Promise<void> => {
+    const backlog = await outboxBacklog(db);
+    depth.set(backlog.depth);
+    age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
+    if (webhooks.urls.length > 0) {
+      const counts = await countEvents(db);
+      events.set({ state: 'queued' }, counts.queued);
+      events.set({ state: 'dead' }, counts.dead);
+    }
+    const to = clock() - codeTtlSeconds * 1000;
+    const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: MAX_CODES_READ });
+    decided.set({ outcome: 'entered' }, codes.entered);
+    decided.set({ outcome: 'expired' }, codes.sent - codes.entered);
+  };
+
+  return async () => {
+    logLines.reset();
+    logLines.inc(logLinesLost());
+    writable.set(writes.fault() === null ? 1 : 0);
+    try {
+      await readDatabase();
+      reachable.set(1);
+    } catch {
+      reachable.set(0);
+    }
+  };
+}

@@ -1,0 +1,80 @@
+// The mail that carries the code with which a person of DESK_PEOPLE signs in at the desk. Its row names the sign-in; the digits are
+// derived when the mail is composed. Its words are here and in English, as those of the desk are: it goes to the operator's own people.
+import * as z from 'zod/mini';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { findSignIn } from '#server/codes/desk-sign-ins.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
+import { letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
+import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
+import { codeDigits } from '#server/codes/digits.ts';
+import { asciiAddress } from '#shared/lead.ts';
+
+const Payload = z.object({ signInId: z.string(), host: z.string() });
+
+/** The address of a person of DESK_PEOPLE, as mail servers take it. */
+const recipientOf = (email: string): string => asciiAddress(email) ?? email;
+
+/** Queues the mail with the code of a sign-in. @param email of a person of DESK_PEOPLE @param host of DESK_URL */
+export async function queueDeskCodeMail(
+  tx: Db,
+  mail: { id: string; email: string; signInId: string; host: string; now: number },
+): Promise<void> {
+  const { id, email, signInId, host, now } = mail;
+  const recipient = recipientOf(email);
+  await addMail(tx, { id, recipient, now, kind: 'desk-code', payload: { signInId, host } });
+}
+
+export const deskCodeKind: LetterKind = {
+  mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
+  respectsSuppression: false,
+
+  compose: async ({ db, secrets, title }, row, now) => {
+    const { signInId, host } = Payload.parse(JSON.parse(row.payload));
+    const signIn = await findSignIn(db, signInId);
+    if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
+    const { id, secret_id: secretId, email } = signIn;
+    // The row of the mail may say another recipient than the sign-in: its code is for that person alone.
+    if (email === null || row.recipient !== recipientOf(email)) return null;
+    const digits = codeDigits(secrets, { id, secretId, deskUser: email });
+    if (digits === null) return null;
+    const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
+    return composeDeskCodeEmail({ digits, host, title, minutes });
+  },
+};
+
+/** Composes subject, plain text and HTML. @param facts host: of the desk; minutes: until the code expires */
+function composeDeskCodeEmail({
+  digits,
+  host,
+  title,
+  minutes,
+}: {
+  digits: string;
+  host: string;
+  title: string;
+  minutes: number;
+}): Letter {
+  const before = `Here is your code to sign in at the desk of ${title}.`;
+  const after = [
+    `Type it at ${host}, in the browser where you asked for it.`,
+    `It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works once. No one who works for you needs it: give it to no one.`,
+    'If you did not ask for a code, someone typed your address at the desk. Without this code they cannot get in.',
+  ];
+  // Without the digits: a locked telephone shows it.
+  const subject = `Your code for the desk of ${title}`;
+  return {
+    subject,
+    text: `${[title, before, `    ${digits}`, ...after].join('\n\n')}\n`,
+    html: letterHtml({
+      title,
+      language: 'en',
+      body: [
+        letterhead(title),
+        paragraph(before),
+        `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${digits}</p>`,
+        ...after.map(paragraph),
+      ],
+    }),
+  };
+}

@@ -1,0 +1,205 @@
+// The mail that reports a day or a week to the operator: its figures, with the scales of the report, and its new leads. Its row holds the figures,
+// which are counted once; the leads are read when the mail is composed.
+import * as z from 'zod/mini';
+
+import { DAY_MS } from '#server/platform/time.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import type { NewLead } from '#server/db/queries/new-leads.ts';
+import { addMailOnce } from '#server/jobs/mail-jobs.ts';
+import {
+  counted,
+  dayIn,
+  daysIn,
+  inSmallWords,
+  inWords,
+  letterOf,
+  listOf,
+  sourceNamed,
+  type AboutPage,
+  type Block,
+} from '#server/mail/templates/lead-words.ts';
+import { heading } from '#server/mail/templates/letter-html.ts';
+import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
+import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/templates/new-lead-mail.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+const PeriodFigures = z.object({
+  /** When the period began; milliseconds since 1970. */
+  from: z.number(),
+  /** 1, or 7 for a week. */
+  days: z.number(),
+  /** New leads of the period before. */
+  before: z.number(),
+  steps: z.array(z.object({ step: z.string(), count: z.number() })),
+  sources: z.array(z.object({ source: z.string(), leads: z.number() })),
+});
+/** What is counted of a day or a week: numbers and sources, nothing about a person. */
+export type PeriodFigures = z.infer<typeof PeriodFigures>;
+
+/** The id of the mail about a day or a week. */
+export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
+  idOfPeriod(days === 1 ? 'day' : 'week', from);
+
+/** Queues the mail about a day or a week: once, in all processes. */
+export async function queueDigest(
+  db: Db,
+  { recipient, figures, now }: { recipient: string; figures: PeriodFigures; now: number },
+): Promise<void> {
+  await addMailOnce(db, { id: digestId(figures), recipient, now, kind: 'digest', payload: figures });
+}
+
+export const digestKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+    const figures = PeriodFigures.parse(JSON.parse(row.payload));
+    const { from, days } = figures;
+    const named = await namedLeads(db, { from, to: from + days * DAY_MS });
+    if (named.count === 0) return null;
+    const { hostname: host } = new URL(publicUrl);
+    return composeDigestEmail(words, { title, language, host, figures, ...named });
+  },
+};
+
+/** Visible on a light and on a dark background. */
+const BAR_COLOUR = '#3d8f72';
+
+const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
+  seen: 'seen',
+  opened: 'opened',
+  asked: 'asked',
+  mailed: 'mailed',
+  entered: 'entered',
+  quarter: 'quarter',
+  half: 'half',
+  'three-quarters': 'threeQuarters',
+  whole: 'whole',
+};
+
+/** Many more than people, so their bars have a scale of their own. */
+const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
+
+/** Composes subject, plain text and HTML from the operator's words. */
+export function composeDigestEmail(
+  words: NewLeadEmail,
+  {
+    figures,
+    leads,
+    count,
+    ...about
+  }: AboutPage & {
+    readonly figures: PeriodFigures;
+    readonly leads: readonly NewLead[];
+    readonly count: number;
+  },
+): Letter {
+  const { language } = about;
+  const inFigures = (value: number) => value.toLocaleString(language);
+  const before = inFigures(figures.before);
+  const { subject, text } = headOf(words, about, { ...figures, count, before });
+  const steps = figures.steps.flatMap(({ step, count: times }) => {
+    const name = STEP_NAMES[step];
+    return name === undefined
+      ? []
+      : [{ name: words.day.steps[name], value: times, scale: VIEWS.has(step) ? 'views' : 'people' }];
+  });
+  const sources = figures.sources.map(({ source, leads: value }) => ({
+    name: sourceNamed(words, source),
+    value,
+    scale: 'people',
+  }));
+  return letterOf(words, about, {
+    subject,
+    blocks: [
+      large(counted(words.day.title, count, language)),
+      inWords(text),
+      ...bars(words.day.funnel, steps, inFigures),
+      ...bars(words.day.sources, sources, inFigures),
+      ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
+      titled(words.day.leads),
+      ...listOf(words, language, leads, count),
+    ],
+  });
+}
+
+/** Subject and first sentence. */
+function headOf(
+  words: NewLeadEmail,
+  { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
+  { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
+): { subject: string; text: string } {
+  // The start refuses a weekly mail without words for it (server/startup/service.ts).
+  if (days > 1 && words.week !== undefined) {
+    const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
+    return {
+      subject: counted(words.week.subject, count, language, given),
+      text: fill(words.week.text, { ...given, before }),
+    };
+  }
+  const given = { title, host, day: dayIn(language, from) };
+  return {
+    subject: counted(words.day.subject, count, language, given),
+    text: fill(words.day.text, { ...given, before }),
+  };
+}
+
+const large = (text: string): Block => ({
+  text,
+  html: `<h1 style="margin:0 0 4px;font:600 28px/1.25 Georgia,serif">${escapeHtml(text)}</h1>`,
+});
+
+const titled = (text: string): Block => ({ text, html: heading(text) });
+
+/** Bars of one scale can be compared. */
+type Bar = { readonly name: string; readonly value: number; readonly scale: string };
+
+/** A title, and a table in which each figure has a bar; no block when there are no rows. */
+function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
+  if (rows.length === 0) return [];
+  const shareOf = ({ value, scale }: Bar) =>
+    value / Math.max(1, ...rows.filter((row) => row.scale === scale).map((row) => row.value));
+  const nameWidth = Math.max(...rows.map(({ name }) => Array.from(name).length));
+  const valueWidth = Math.max(...rows.map(({ value }) => inFigures(value).length));
+  return [
+    {
+      text: [
+        title,
+        ...rows.map((row) =>
+          [
+            row.name + ' '.repeat(nameWidth - Array.from(row.name).length),
+            inFigures(row.value).padStart(valueWidth),
+            textBar(shareOf(row)),
+          ]
+            .join('  ')
+            .trimEnd(),
+        ),
+      ].join('\n'),
+      html: `${heading(title)}
+<table width="100%" style="border-collapse:collapse;margin:0 0 8px;font:inherit">${rows
+        .map(
+          (row) =>
+            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(row.name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(row.value))}</td><td width="42%" style="padding:4px 0">${barCell(shareOf(row))}</td></tr>`,
+        )
+        .join('\n')}</table>`,
+    },
+  ];
+}
+
+/** Characters; narrow enough for a telephone. */
+const BAR_WIDTH = 16;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of block characters. @param share of the longest bar, from 0 to 1 */
+function textBar(share: number): string {
+  const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** A bar made of a coloured cell, because Outlook respects the width of a table only. Mail programs show it without asking. */
+const barCell = (share: number): string =>
+  share === 0
+    ? ''
+    : `<table role="presentation" aria-hidden="true" width="${Math.max(1, Math.round(100 * share))}%" cellpadding="0" cellspacing="0"><tr><td bgcolor="${BAR_COLOUR}" style="height:12px;font-size:1px;line-height:12px;border-radius:2px">&nbsp;</td></tr></table>`;

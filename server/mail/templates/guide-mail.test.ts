@@ -1,0 +1,258 @@
+// The mail with the guide that follows the code, where the operator turned it on.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { authenticate } from 'mailauth';
+import { v7 as uuid } from 'uuid';
+
+import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
+import { addMail, takeMail } from '#server/jobs/mail-jobs.ts';
+import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
+import { readInstance } from '#server/startup/service.ts';
+import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { ENGINES, withDatabase } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
+import type { ReceivedMail } from '#testing/inbox.ts';
+import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const EMAIL = 'ada@example.com';
+const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
+
+const headerOf = ({ parsed }: ReceivedMail, name: string): string | undefined =>
+  parsed.headers.find(({ key }) => key === name)?.value;
+
+/** What stands before a link's token is the public page's; requests go to the server itself. */
+const pathIn = (text: string, api: string): string =>
+  new RegExp(`https://guide\\.example\\.com(${api}\\?t=\\S+)`).exec(text)?.[1] ??
+  assert.fail(`no ${api} in it`);
+
+async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
+  const device = createVisitor(server, '203.0.113.9');
+  const opened = await device.get(url);
+  return { device, opened };
+}
+
+for (const engine of ENGINES) {
+  describe(`the mail with the guide on ${engine}`, () => {
+    it('is not sent unless the operator wants it', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL);
+        await server.advance(1);
+        const { db } = server.database;
+        const kinds = await db.selectFrom('outbox').select('kind').execute();
+        assert.deepEqual(
+          kinds.map(({ kind }) => kind),
+          ['code'],
+        );
+      }));
+
+    it('opens the guide on another device, for seven days', () =>
+      withServer({ engine, env: LINK }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const mail = await server.inbox.waitForMail(EMAIL, 2);
+        const { text = '', html = '' } = mail.parsed;
+        const url = pathIn(text, API.guide);
+        assert.ok(html.includes(`https://guide.example.com${url}`), 'both parts have the same link');
+        assert.ok(html.includes(pathIn(text, API.unsubscribe)), 'and the same way out');
+        assert.doesNotMatch(html, /<img|<script|url\(/);
+        assert.doesNotMatch(text + html, /Lovelace|Analytical/, 'nothing that a visitor typed');
+
+        const { device, opened } = await openOnAnotherDevice(server, url);
+        assert.equal(opened.statusCode, 303);
+        assert.equal(opened.headers.location, '/#guide');
+        assert.equal((await device.get(API.article)).statusCode, 200);
+
+        const almost = guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000 + 1_000);
+        assert.equal((await openOnAnotherDevice(server, almost)).opened.statusCode, 303);
+        for (const wrong of [
+          guideUrl(server.service.secrets, '', leadId, server.now() - 7 * 86_400_000),
+          guideUrl(server.service.secrets, '', '01930000-0000-7000-8000-000000000000', server.now()),
+          unsubscribeUrl(server.service.secrets, '', leadId).replace(API.unsubscribe, API.guide),
+          `${url}x`,
+          API.guide,
+        ]) {
+          const refused = await openOnAnotherDevice(server, wrong);
+          assert.equal(refused.opened.statusCode, 404, wrong);
+          assert.match(refused.opened.body, /This link has expired/);
+          assert.equal((await refused.device.get(API.article)).statusCode, 401);
+        }
+      }));
+
+    it('carries the unsubscribe link, which works with one click', () =>
+      withServer({ engine, env: LINK }, async (server) => {
+        await becomeLead(server, EMAIL);
+        const mail = await server.inbox.waitForMail(EMAIL, 2);
+        assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
+        assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
+        assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
+        const url = pathIn(
+          /<(.+)>/.exec(headerOf(mail, 'list-unsubscribe') ?? '')?.[1] ?? '',
+          API.unsubscribe,
+        );
+        const left = await server.app.inject({
+          method: 'POST',
+          url,
+          payload: 'List-Unsubscribe=One-Click',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+        assert.equal(left.statusCode, 200);
+        assert.equal(await server.countRows('withdrawals'), 1);
+        // The code's mail has none: who asks for a code is no member of a list.
+        const [code] = server.inbox.mailsTo(EMAIL);
+        assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
+      }));
+
+    it('lets codes that are asked for after it go first', () =>
+      withDatabase(engine, async (database) => {
+        const { db } = database;
+        const id = (at: number) => uuid({ msecs: at });
+        const [asked, later] = [1_000_000, 1_300_000];
+        await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
+        const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
+        const place = { network: '203.0.113.20', domain: 'example.com', turnAt: later };
+        await addMail(db, { ...code, id: id(later), place, now: later });
+        const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, fullLanes: [], now: later };
+        const kinds: string[] = [];
+        for (let turn = 0; turn < 2; turn += 1)
+          kinds.push(...(await takeMail(database, lease)).map(({ kind }) => kind));
+        assert.deepEqual(kinds, ['code', 'guide']);
+      }));
+
+    it('is not sent to a lead who unsubscribed while it waited; a code that a visitor asks for is', () => {
+      let mails = 0;
+      const onRecipient = () =>
+        (mails += 1) === 2 ? Object.assign(new Error('Later'), { responseCode: 451 }) : null;
+      return withServer({ engine, env: LINK, inbox: { onRecipient } }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const { db } = server.database;
+        const guide = () =>
+          db
+            .selectFrom('outbox')
+            .select(['state', 'attempts'])
+            .where('kind', '=', 'guide')
+            .executeTakeFirstOrThrow();
+        await until(async () => (await guide()).attempts === 1 && mails === 2);
+        await server.app.inject({
+          method: 'POST',
+          url: unsubscribeUrl(server.service.secrets, '', leadId),
+          payload: 'List-Unsubscribe=One-Click',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        });
+        await server.advance(61);
+        server.wakeWorker();
+        await until(async () => (await guide()).state === 'dropped');
+        assert.equal(server.inbox.mailsTo(EMAIL).length, 1);
+        await becomeLead(server, EMAIL, 2);
+      });
+    });
+  });
+}
+
+it('the unsubscribe link is signed with the rest, as an independent program confirms', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
+  const file = path.join(folder, 'dkim.pem');
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  const env = {
+    ...LINK,
+    DKIM_DOMAIN: 'example.com',
+    DKIM_SELECTOR: 'guide',
+    DKIM_PRIVATE_KEY_FILE: file,
+  };
+  const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  const records: Readonly<Record<string, string>> = {
+    'guide._domainkey.example.com': `v=DKIM1; k=rsa; p=${p}`,
+  };
+  const resolver = async (name: string, type: string): Promise<string[][]> => {
+    const record = type === 'TXT' ? records[name] : undefined;
+    if (record === undefined) throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    return [[record]];
+  };
+  const verdict = async (raw: string) => {
+    const { dkim } = await authenticate(raw, {
+      resolver,
+      disableArc: true,
+      disableDmarc: true,
+      disableBimi: true,
+    });
+    return dkim.results[0];
+  };
+  try {
+    await withServer({ engine: 'sqlite', env }, async (server) => {
+      await becomeLead(server, EMAIL);
+      const { raw } = await server.inbox.waitForMail(EMAIL, 2);
+      const genuine = await verdict(raw);
+      assert.equal(genuine?.status.result, 'pass', JSON.stringify(genuine));
+      const signed = (genuine.signingHeaders?.keys ?? '').toLowerCase();
+      for (const name of [
+        'list-unsubscribe',
+        'list-unsubscribe-post',
+        'list-id',
+        'from',
+        'subject',
+        'message-id',
+      ])
+        assert.ok(signed.split(/[:,]\s*/).includes(name), `${name} in ${signed}`);
+      const changed = raw.replace('List-Unsubscribe=One-Click', 'List-Unsubscribe=Some-Click');
+      assert.notEqual((await verdict(changed))?.status.result, 'pass');
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+describe('the guide as a file', () => {
+  const withCampaign = (test: (folder: string) => Promise<void>): Promise<void> =>
+    inFolder(async (folder) => {
+      cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+      await test(folder);
+    });
+  const name = (folder: string) => {
+    const file = path.join(folder, 'emails/guide.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));
+  };
+
+  it('goes with the mail, and no link', () =>
+    withCampaign(async (folder) => {
+      name(folder);
+      writeFileSync(path.join(folder, 'article/guide.pdf'), '%PDF-1.7 a guide');
+      const env = { ...LINK, GUIDE_EMAIL: 'attachment', CAMPAIGN_FOLDER: folder };
+      await withServer({ engine: 'sqlite', env }, async (server) => {
+        await becomeLead(server, EMAIL);
+        const { parsed } = await server.inbox.waitForMail(EMAIL, 2);
+        const [file] = parsed.attachments;
+        assert.equal(file?.filename, 'guide.pdf');
+        assert.equal(file.mimeType, 'application/pdf');
+        assert.equal(Buffer.from(file.content as ArrayBuffer).toString(), '%PDF-1.7 a guide');
+        assert.ok(!parsed.text?.includes(API.guide));
+        assert.match(parsed.text ?? '', /attached/);
+        assert.equal((await server.app.inject({ method: 'GET', url: '/guide.pdf' })).statusCode, 404);
+      });
+    }));
+
+  it('that is not named, or does not exist, is reported before the start', () =>
+    withCampaign(async (folder) => {
+      const complaints = (): string => {
+        const instance = readInstance();
+        return instance.type === 'mistakes' ? instance.mistakes.join('\n') : 'none';
+      };
+      const before = { ...process.env };
+      Object.assign(process.env, { CAMPAIGN_FOLDER: folder, GUIDE_EMAIL: 'attachment' });
+      try {
+        assert.match(complaints(), /emails\/guide\.yaml names none: put the file into article\//);
+        name(folder);
+        assert.match(complaints(), /guide\.yaml:\d+: attachment: needs article\/guide\.pdf/);
+        writeFileSync(path.join(folder, 'article/guide.pdf'), Buffer.alloc(8_000_000));
+        assert.match(complaints(), /is a file of 8 MB/);
+      } finally {
+        process.env = before;
+      }
+    }));
+});

@@ -1,0 +1,152 @@
+// The mail that brings the guide after the code: a link that opens it on any device, or the guide itself as a file. It is the
+// first mail that its reader agreed to receive, so it carries an unsubscribe link. It has no picture and no tracking pixel, and its
+// two parts say the same.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import * as z from 'zod/mini';
+
+import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import type { SuppressionReason } from '#server/db/schema.ts';
+import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
+import { isWaiting } from '#server/db/tables/outbox.ts';
+import { suppressionsOf } from '#server/db/tables/suppressions.ts';
+import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
+import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
+import type { Letter, LetterKind, LetterParts } from '#server/mail/templates/letter-kind.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { GuideEmail } from '#shared/campaign-schema.ts';
+import { asciiAddress } from '#shared/lead.ts';
+import { fill } from '#shared/words.ts';
+
+/** A guide that arrives days later is a surprise. */
+const WORTH_SENDING_MS = 24 * 3_600_000;
+
+/** How long a guide lets codes go first: a visitor waits for each code. */
+const GIVES_WAY_MS = 10 * 60_000;
+
+const KIND = 'guide';
+const Payload = z.object({ leadId: z.string() });
+
+/** Queues the guide for a visitor who entered the code a moment ago. */
+export async function queueGuideMail(
+  tx: Db,
+  { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
+): Promise<void> {
+  // All guides are one lane, so they delay each other and no code.
+  const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
+  await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
+}
+
+export type GuideAgain =
+  | { readonly type: 'queued' }
+  /** One is on its way already; no second one is queued. */
+  | { readonly type: 'waiting' }
+  /** `off`: GUIDE_EMAIL sends none. `no lead`: the address was never verified here. */
+  | { readonly type: 'refused'; readonly why: 'off' | 'no lead' | 'erased' }
+  | {
+      readonly type: 'refused';
+      readonly why: 'suppressed';
+      readonly reasons: readonly SuppressionReason[];
+    };
+
+/**
+ * Queues the guide once more for a lead. The caller wakes the worker, if it has one.
+ * @param tx holds the lock of the e-mail address
+ * @param request email: as stored; id: of the mail, a UUID of version 7; now: milliseconds since 1970
+ */
+export async function sendGuideAgain(
+  tx: Db,
+  { config, secrets }: { readonly config: Pick<Config, 'guideEmail'>; readonly secrets: Secrets },
+  { email, id, now }: { email: string; id: string; now: number },
+): Promise<GuideAgain> {
+  if (config.guideEmail === 'off') return { type: 'refused', why: 'off' };
+  const listed = await suppressionsOf(tx, { keys: pseudonymsOf(secrets, email), email });
+  const reasons = listed.map(({ reason }) => reason);
+  const leadId = await findLeadId(tx, email);
+  if (leadId === undefined)
+    return { type: 'refused', why: reasons.includes('erased') ? 'erased' : 'no lead' };
+  if (reasons.length > 0) return { type: 'refused', why: 'suppressed', reasons };
+  if (await isWaiting(tx, { kind: KIND, payload: { leadId } })) return { type: 'waiting' };
+  await queueGuideMail(tx, { id, leadId, recipient: asciiAddress(email) ?? email, now });
+  return { type: 'queued' };
+}
+
+export const guideKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: true,
+
+  compose: async (parts, row, now) => {
+    const { db, secrets, publicUrl, guide, title } = parts;
+    const { leadId } = Payload.parse(JSON.parse(row.payload));
+    // The operator may have turned the guide off since.
+    if (guide === null || !(await leadExists(db, leadId))) return null;
+    const { words, attachment } = guide;
+    const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
+    const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
+    const host = new URL(publicUrl).hostname;
+    return {
+      ...composeGuideEmail(words, { ...parts, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
+      list: { name: title, host, unsubscribe },
+      ...(attachment !== null && {
+        attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
+      }),
+    };
+  },
+};
+
+type Facts = Pick<LetterParts, 'title' | 'language' | 'accent' | 'postalAddress'> & {
+  /** Of the public page. */
+  readonly host: string;
+  /** The link that opens the guide; null when it is attached. */
+  readonly link: string | null;
+  /** How long the link works. */
+  readonly days: number;
+  readonly unsubscribe: string;
+};
+
+/** Composes subject, plain text and HTML from the operator's words. */
+export function composeGuideEmail(
+  words: GuideEmail,
+  { title, language, accent, postalAddress, host, link, days, unsubscribe }: Facts,
+): Letter {
+  const filled = (text: string) => fill(text, { title, host, days: String(days) });
+  const before = [words.greeting, ...(words.inside === undefined ? [] : [words.inside])].map(filled);
+  const how = filled(link === null ? words.attached : words.linkNote);
+  const [why, way, signature] = [words.why, words.unsubscribe, words.signature].map(filled) as [
+    string,
+    string,
+    string,
+  ];
+  const button = filled(words.link);
+  const text = [
+    title,
+    ...before,
+    ...(link === null ? [] : [`${button}:\n${link}`]),
+    how,
+    signature,
+    `-- \n${why}\n${way}: ${unsubscribe}`,
+    ...(postalAddress === undefined ? [] : [postalAddress]),
+  ].join('\n\n');
+  const anchor = (href: string, label: string, style: string) =>
+    `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;
+  const address =
+    postalAddress === undefined ? '' : `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`;
+  const body = [
+    letterhead(title),
+    ...before.map(paragraph),
+    ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, buttonOf(accent))}</p>`]),
+    paragraph(how),
+    paragraph(signature),
+    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}${address}`),
+  ];
+  return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
+}
+
+/** The same in both themes: mail programs that darken pages leave a button alone when it sets both its colours. */
+const buttonOf = (accent: string): string =>
+  `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;

@@ -1,0 +1,296 @@
+// The mail that tells the operator of new leads: at once, in a storm, and of a day.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { createProofEraser } from '#server/consent/chain.ts';
+import { erasePersonalData } from '#server/db/queries/personal-data.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const OPERATOR = 'you@example.com';
+const PAGE = {
+  OPERATOR_EMAIL: OPERATOR,
+  PUBLIC_URL: 'https://guide.example.com',
+  LEADS_PER_IP_PER_HOUR: '0',
+};
+const EACH = { ...PAGE, NEW_LEAD_EMAIL: 'each', FREE_MAIL: 'flag' };
+const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
+
+const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
+  database.db.selectFrom('outbox').selectAll().where('kind', '=', kind).execute();
+
+/** What a process does each minute. */
+const newsOf = ({ database, config, service }: ServerUnderTest) =>
+  createNewLeadNews({ database, config, clock: service.clock });
+
+for (const engine of ENGINES) {
+  describe(`the operator on ${engine}`, () => {
+    it('gets no mail about new leads without asking for it', () =>
+      withServer({ engine, env: PAGE }, async (server) => {
+        await becomeLead(server, 'ada@example.com');
+        await newsOf(server)();
+        assert.deepEqual(await rowsOf(server, 'new-lead'), []);
+        assert.equal(await server.countRows('outbox'), 1);
+      }));
+
+    it('gets one mail about each lead at once, the same in both parts, without the code', () =>
+      withServer({ engine, env: EACH }, async (server) => {
+        const email = 'ada@gmail.com';
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm({ email, name: 'Ada <b> & Co', company: 'Engines "1"' }), {
+          headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' },
+        });
+        const code = codeIn(await server.inbox.waitForMail(email));
+        assert.deepEqual(
+          await rowsOf(server, 'new-lead'),
+          [],
+          'an address that is only typed is not reported',
+        );
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+        const { parsed } = await server.inbox.waitForMail(OPERATOR);
+        const { text = '', html = '' } = parsed;
+        assert.equal(parsed.subject, 'New lead: Ada <b> & Co, Engines "1"');
+        assert.equal(
+          text.trimEnd(),
+          [
+            'A visitor entered their code and reads the guide.',
+            '',
+            'Name      Ada <b> & Co',
+            'Company   Engines "1"',
+            'Email     ada@gmail.com',
+            'Source    newsletter',
+            'Verified  November 20, 2026 at 12:00 PM UTC',
+            'Remarks   free mail provider',
+            '',
+            '-- ',
+            'You get this email because OPERATOR_EMAIL and NEW_LEAD_EMAIL of guide.example.com say so.',
+          ].join('\n'),
+        );
+        assert.match(html, /Ada &lt;b&gt; &amp; Co/);
+        assert.match(html, /<a href="mailto:ada@gmail\.com"/);
+        assert.ok(!`${parsed.subject}${text}${html}`.includes(code));
+        const [row] = await rowsOf(server, 'new-lead');
+        assert.doesNotMatch(row?.payload ?? '', /Ada|gmail|Engines/, 'the outbox does not know them');
+
+        await server.advance(3_600);
+        await becomeLead(server, email, 2);
+        assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
+      }));
+
+    it('gets the answers to the campaign’s own questions, long ones too, as text', () =>
+      inFolder((folder) => {
+        const campaign = campaignAsking(
+          folder,
+          'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
+        );
+        return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
+          const email = 'ada@example.com';
+          const visitor = createVisitor(server);
+          const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
+          await visitor.post(API.leads, filledForm({ email, answers }));
+          const code = codeIn(await server.inbox.waitForMail(email));
+          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+          assert.ok(
+            text.includes(
+              [
+                'Email     ada@example.com',
+                'How many of you write cold emails?',
+                '          5',
+                'Goal      More <b>answers</b>',
+                '          Less work',
+                'Source    direct',
+              ].join('\n'),
+            ),
+            text,
+          );
+          assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
+        });
+      }));
+
+    it('gets the mail with the lead or not at all: without its row there is no lead', () =>
+      withServer({ engine, env: EACH }, async (server) => {
+        const { db } = server.database;
+        if (engine === 'sqlite') {
+          await sql`create trigger refuses before insert on outbox when new.kind = 'new-lead'
+            begin select raise(abort, 'refused'); end`.execute(db);
+        } else {
+          await sql`create function refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'refused'; end $$`.execute(db);
+          await sql`create trigger refuses before insert on outbox for each row
+            when (new.kind = 'new-lead') execute function refuse()`.execute(db);
+        }
+        const email = 'ada@example.com';
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm({ email }));
+        const code = codeIn(await server.inbox.waitForMail(email));
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 500);
+        assert.equal(await server.countRows('leads'), 0);
+      }));
+
+    it('gets no mail about a lead who was erased before it was sent', () =>
+      withServer(
+        {
+          engine,
+          env: EACH,
+          inbox: {
+            onRecipient: (address) =>
+              address === OPERATOR ? Object.assign(new Error('Later'), { responseCode: 451 }) : null,
+          },
+        },
+        async (server) => {
+          const { database, service } = server;
+          await becomeLead(server, 'ada@example.com');
+          await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+          const pseudonyms = pseudonymsOf(service.secrets, 'ada@example.com');
+          await database.db.transaction().execute((tx) =>
+            erasePersonalData(tx, database.engine, {
+              email: 'ada@example.com',
+              pseudonyms,
+              eraseProofs: createProofEraser(service, server.now()),
+              now: server.now(),
+            }),
+          );
+          await server.advance(60);
+          server.wakeWorker();
+          await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');
+          assert.equal(server.inbox.mailsTo(OPERATOR).length, 0);
+        },
+      ));
+
+    it('is not buried by a storm: ten leads of an hour come one by one, and all of them in one mail afterwards', () =>
+      withServer({ engine, env: EACH }, async (server) => {
+        const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
+        for (const email of emails) await becomeLead(server, email);
+        await server.inbox.waitForMail(OPERATOR, 10);
+        const processes = [newsOf(server), newsOf(server)];
+        const look = () => Promise.all(processes.map((news) => news()));
+        await look();
+        await server.advance(3_600 + 30);
+        await look();
+        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'a lead may still be stored');
+        await server.advance(60);
+        await look();
+        await look();
+        server.wakeWorker();
+        const { parsed } = await server.inbox.waitForMail(OPERATOR, 11);
+        assert.match(parsed.subject ?? '', /^13 new leads in an hour: /);
+        for (const email of emails) {
+          assert.ok(parsed.text?.includes(`\n${email}\n`), email);
+          assert.ok(parsed.html?.includes(`>${email}</a>`), email);
+        }
+        await server.advance(3_600);
+        await look();
+        await newsOf(server)();
+        assert.equal((await rowsOf(server, 'new-lead')).length, 10);
+        assert.equal((await rowsOf(server, 'new-leads')).length, 1);
+        await becomeLead(server, 'later@example.com');
+        await server.inbox.waitForMail(OPERATOR, 12);
+      }));
+
+    it('gets one mail about a day on the next, at the time they set, with its figures and its leads', () =>
+      withServer({ engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30' } }, async (server) => {
+        await becomeLead(server, 'early@example.com');
+        await server.advance(86_400);
+        for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+        await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
+        await server.inbox.waitForMail('never@example.com');
+        const processes = [newsOf(server), newsOf(server)];
+        const look = () => Promise.all(processes.map((news) => news()));
+        // Noon of the 21st: what is over is the 20th.
+        await look();
+        await look();
+        server.wakeWorker();
+        const first = await server.inbox.waitForMail(OPERATOR);
+        assert.match(first.parsed.subject ?? '', /^1 new lead on November 20, 2026: /);
+        await server.advance(18 * 3_600 + 29 * 60);
+        await look();
+        assert.equal((await rowsOf(server, 'digest')).length, 1, 'not before 06:30');
+        await server.advance(60);
+        await look();
+        await look();
+        await newsOf(server)();
+        server.wakeWorker();
+        const { parsed } = await server.inbox.waitForMail(OPERATOR, 2);
+        const { text = '', html = '' } = parsed;
+        assert.match(parsed.subject ?? '', /^2 new leads on November 21, 2026: /);
+        assert.match(text, /^2 new leads\n\nNovember 21, 2026\. The day before: 1\.$/m);
+        assert.match(
+          text,
+          /^Asked for a code {2}3 {2}█{16}\nWere mailed one {3}3 {2}█{16}\nEntered it {8}2 {2}█{10}▋$/m,
+        );
+        assert.match(text, /^Where the new leads came from\ndirect {2}2 {2}█{16}$/m);
+        assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+        assert.match(html, /<table [^>]*width="67%"/);
+        assert.doesNotMatch(html, /<img|<svg|url\(/);
+        assert.doesNotMatch(text + html, /never@|early@/);
+        const rows = await rowsOf(server, 'digest');
+        assert.equal(rows.length, 2);
+        for (const { payload } of rows) assert.doesNotMatch(payload, /@|Ada|Engines/);
+
+        await server.advance(86_400);
+        await look();
+        assert.equal((await rowsOf(server, 'digest')).length, 2, 'a day without new leads is left out');
+      }));
+
+    it('gets one mail about a week on the Monday after it, beside the week before', () =>
+      // Friday, 20 November 2026, at noon.
+      withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
+        const news = newsOf(server);
+        await becomeLead(server, 'early@example.com');
+        await server.advance(2 * 86_400);
+        await news();
+        assert.deepEqual(await rowsOf(server, 'digest'), [], 'the week is not over on Sunday');
+        await server.advance(12 * 3_600 + 6 * 3_600);
+        await news();
+        assert.deepEqual(await rowsOf(server, 'digest'), [], 'not before 07:00 on Monday');
+        await server.advance(3_600);
+        for (let look = 0; look < 3; look += 1) await news();
+        server.wakeWorker();
+        const first = await server.inbox.waitForMail(OPERATOR);
+        assert.match(first.parsed.subject ?? '', /^1 new lead in the week of November 16\s–\s22, 2026: /);
+
+        for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+        await server.advance(7 * 86_400);
+        await Promise.all([newsOf(server)(), newsOf(server)()]);
+        server.wakeWorker();
+        const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR, 2)).parsed;
+        assert.match(text, /^2 new leads\n\nNovember 23\s–\s29, 2026\. The week before: 1\.$/m);
+        assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+        assert.doesNotMatch(text + html, /early@/);
+        assert.equal((await rowsOf(server, 'digest')).length, 2);
+      }));
+
+    it('gets one mail about a week, also when mail is not kept until the next one', () =>
+      withServer(
+        { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
+        async (server) => {
+          const { database, config, service } = server;
+          await becomeLead(server, 'ada@example.com');
+          // From Friday noon on, to the next Sunday; each day the process starts anew.
+          for (let day = 1; day <= 9; day += 1) {
+            await server.advance(86_400);
+            await newsOf(server)();
+            server.wakeWorker();
+            await until(async () =>
+              (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'),
+            );
+            await createHousekeeping({ database, config, clock: service.clock, onExpired: () => {} })();
+          }
+          assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
+          assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
+        },
+      ));
+  });
+}

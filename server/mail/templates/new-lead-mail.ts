@@ -1,0 +1,193 @@
+// The mails that report new leads to the operator: each lead at once, and all leads of an hour together when it had many. A row
+// holds only the lead's id or the hour; the lead is read when the mail is composed, so an erased lead is not reported.
+import { v7 as uuid } from 'uuid';
+import * as z from 'zod/mini';
+
+import { HOUR_MS } from '#server/platform/time.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import {
+  countNewLeads,
+  findNewLead,
+  hasMoreNewLeads,
+  newLeadsOf,
+  type NewLead,
+} from '#server/db/queries/new-leads.ts';
+import { wasQueued } from '#server/db/tables/outbox.ts';
+import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
+import {
+  counted,
+  dayIn,
+  inWords,
+  letterOf,
+  listOf,
+  mailTo,
+  momentIn,
+  remarksOf,
+  sourceIn,
+  timeIn,
+  type AboutPage,
+  type Block,
+} from '#server/mail/templates/lead-words.ts';
+import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { answersByLabel } from '#shared/own-answers.ts';
+import { fill } from '#shared/words.ts';
+
+/** Maximum number of leads an hour that have a mail of their own; more would bury the operator. */
+const ONE_BY_ONE_MAX = 10;
+/** Maximum number of leads that one mail names. */
+const NAMED_MAX = 50;
+/** News that is older is not worth mailing; the desk has it. */
+export const WORTH_SENDING_MS = 24 * HOUR_MS;
+/** After this time every lead of an hour is stored, even where clocks differ. */
+const GRACE_MS = 60_000;
+/** How many hours are looked back at, in case no process ran when they ended. */
+const HOURS_BACK = 3;
+
+const OfLead = z.object({ leadId: z.string() });
+const OfHour = z.object({ from: z.number() });
+
+/** Characters of the column of labels in a plain text. The answer to a longer question stands below it. */
+const LABEL_MAX_WIDTH = 24;
+
+const hourOf = (now: number) => now - (now % HOUR_MS);
+
+/** Queues the mail about a new lead, unless this hour has had its maximum of such mails. */
+export async function queueNewLeadMail(
+  tx: Db,
+  { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
+): Promise<void> {
+  const hour = hourOf(now);
+  if (await hasMoreNewLeads(tx, { from: hour, to: hour + HOUR_MS }, ONE_BY_ONE_MAX)) return;
+  await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
+}
+
+/** Queues the mail about each hour that is over and had more leads than are mailed one by one: once, in all processes. */
+export async function queueFullHours(
+  db: Db,
+  { recipient, now }: { recipient: string; now: number },
+): Promise<void> {
+  const end = hourOf(now - GRACE_MS);
+  for (let from = end - HOURS_BACK * HOUR_MS; from < end; from += HOUR_MS) {
+    const id = idOfPeriod('hour', from);
+    if (await wasQueued(db, id)) continue;
+    if (!(await hasMoreNewLeads(db, { from, to: from + HOUR_MS }, ONE_BY_ONE_MAX))) continue;
+    await addMailOnce(db, { id, recipient, now, kind: 'new-leads', payload: { from } });
+  }
+}
+
+/** The id of the mail about a period. It is always the same, so the mail is queued only once. */
+export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
+  uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
+
+const PERIOD_MARKS = { hour: 1, day: 2, week: 3 } as const;
+
+export const newLeadKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+    const { leadId } = OfLead.parse(JSON.parse(row.payload));
+    const lead = await findNewLead(db, leadId);
+    if (lead === undefined) return null;
+    const { hostname: host } = new URL(publicUrl);
+    return composeNewLeadEmail(words, { title, language, host, lead });
+  },
+};
+
+export const newLeadsKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+    const { from } = OfHour.parse(JSON.parse(row.payload));
+    const span = { from, to: from + HOUR_MS };
+    const named = await namedLeads(db, span);
+    if (named.count === 0) return null;
+    const { hostname: host } = new URL(publicUrl);
+    return composeNewLeadsEmail(words, { title, language, host, ...span, ...named });
+  },
+};
+
+/** The leads of a time span that a mail names, and how many there are. */
+export async function namedLeads(
+  db: Db,
+  span: { readonly from: number; readonly to: number },
+): Promise<{ readonly leads: readonly NewLead[]; readonly count: number }> {
+  return { leads: await newLeadsOf(db, span, NAMED_MAX), count: await countNewLeads(db, span) };
+}
+
+/** Composes the mail about one lead. */
+export function composeNewLeadEmail(
+  words: NewLeadEmail,
+  { lead, ...about }: AboutPage & { readonly lead: NewLead },
+): Letter {
+  const { title, host, language } = about;
+  const { labels } = words;
+  const { email, name, company, first_verified_at: at } = lead;
+  const remarks = remarksOf(words, lead);
+  const rows: readonly (readonly [label: string, value: string, html: string])[] = [
+    [labels.name, name, escapeHtml(name)],
+    [labels.company, company, escapeHtml(company)],
+    [labels.email, email, mailTo(email)],
+    ...Object.entries(answersByLabel(lead.answers)).map(
+      ([label, answer]) => [label, answer, escapeHtml(answer).replaceAll('\n', '<br>')] as const,
+    ),
+    [labels.source, sourceIn(words, lead), escapeHtml(sourceIn(words, lead))],
+    [labels.verified, momentIn(language, at), escapeHtml(momentIn(language, at))],
+    ...(remarks === '' ? [] : [[labels.remarks, remarks, escapeHtml(remarks)] as const]),
+  ];
+  const isShort = (label: string) => label.length <= LABEL_MAX_WIDTH;
+  const width = Math.max(...rows.map(([label]) => (isShort(label) ? label.length : 0)));
+  const indent = `\n${' '.repeat(width + 2)}`;
+  const table: Block = {
+    text: rows
+      .map(([label, value]) => {
+        const answer = value.replaceAll('\n', indent);
+        return isShort(label) ? `${label.padEnd(width)}  ${answer}` : `${label}${indent}${answer}`;
+      })
+      .join('\n'),
+    html: `<table style="border-collapse:collapse;margin:0 0 16px;font:inherit">${rows
+      .map(
+        ([label, , value]) =>
+          `<tr><th scope="row" style="padding:4px 16px 4px 0;text-align:left;vertical-align:top;font-weight:400;opacity:.75">${escapeHtml(label)}</th><td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${value}</td></tr>`,
+      )
+      .join('')}</table>`,
+  };
+  return letterOf(words, about, {
+    subject: fill(words.each.subject, { title, host, name, company }),
+    blocks: [inWords(fill(words.each.text, { title, host })), table],
+  });
+}
+
+/** Composes the mail about an hour that had many. @param facts count: how many leads there were; leads: those it names */
+export function composeNewLeadsEmail(
+  words: NewLeadEmail,
+  {
+    leads,
+    count,
+    from,
+    to,
+    ...about
+  }: AboutPage & {
+    readonly leads: readonly NewLead[];
+    readonly count: number;
+    readonly from: number;
+    readonly to: number;
+  },
+): Letter {
+  const { title, host, language } = about;
+  const times = {
+    day: dayIn(language, from),
+    from: timeIn(language, from),
+    to: timeIn(language, to),
+  };
+  return letterOf(words, about, {
+    subject: counted(words.hour.subject, count, language, { title, host }),
+    blocks: [
+      inWords(fill(words.hour.text, { title, host, ...times })),
+      ...listOf(words, language, leads, count),
+    ],
+  });
+}

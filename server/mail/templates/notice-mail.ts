@@ -1,0 +1,51 @@
+// Notices: to the operator that the breaker opened, and to desk users about their account. Each is composed when it is queued; its row holds
+// subject and text.
+import * as z from 'zod/mini';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { addMail } from '#server/jobs/mail-jobs.ts';
+import { letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
+import type { LetterKind } from '#server/mail/templates/letter-kind.ts';
+import type { BreakerEmail } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+/** A notice that arrives later is not worth sending. */
+const WORTH_SENDING_MS = 3_600_000;
+
+const Payload = z.object({ subject: z.string(), text: z.string() });
+
+const REASONS = {
+  'too many codes a minute': 'tooManyCodes',
+  'too few codes entered': 'tooFewEntered',
+} as const satisfies Record<string, keyof BreakerEmail['reasons']>;
+
+export type BreakerReason = keyof typeof REASONS;
+
+/** Composes subject and text from the operator's words. */
+export function composeBreakerNotice(
+  words: BreakerEmail,
+  { reason, title }: { reason: BreakerReason; title: string },
+): { subject: string; text: string } {
+  const values = { title, reason: words.reasons[REASONS[reason]] };
+  return { subject: fill(words.subject, values), text: fill(words.text, values) };
+}
+
+/** Queues a notice: to the operator, or to a person of the desk about their account. */
+export async function queueNotice(
+  db: Db,
+  mail: { id: string; recipient: string; subject: string; text: string; now: number },
+): Promise<void> {
+  const { id, recipient, subject, text, now } = mail;
+  await addMail(db, { id, recipient, now, kind: 'notice', payload: { subject, text } });
+}
+
+export const noticeKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ language }, row) => {
+    const { subject, text } = Payload.parse(JSON.parse(row.payload));
+    const html = letterHtml({ title: subject, language, body: [paragraph(text)] });
+    return { subject, text: `${text}\n`, html };
+  },
+};

@@ -1,0 +1,271 @@
+// The production command as a process: how it starts, and where it keeps its files.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readInstance } from '#server/startup/service.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { API } from '#shared/api.ts';
+import { inFolder } from '#testing/folder.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { environment, KEPT_COMPILED } from '#testing/environment.ts';
+import { copyProject } from '#testing/project-copy.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { startSiteProcess } from '#testing/start-site.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { tryStart } from '#testing/try-start.ts';
+import { until } from '#testing/until.ts';
+
+const MAIN = path.resolve(import.meta.dirname, 'main.ts');
+const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
+
+const ask = (site: { readonly url: string }) =>
+  fetch(`${site.url}/api/leads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(filledForm()),
+  });
+
+describe('the start', () => {
+  it('is refused with one sentence for each slip in settings and words, all at once, and touches nothing', () => {
+    const copy = copyProject();
+    try {
+      for (const [file, slip] of [
+        ['site.yaml', 'titel: A'],
+        ['landing.yaml', 'heroe: B'],
+      ] as const)
+        writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
+      const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+        cwd: copy.folder,
+        env: {
+          PORT: 'http',
+          APP_SECRET: 'hunter2',
+          INSTANCE_FOLDER: copy.folder,
+          NODE_DISABLE_COMPILE_CACHE: '1',
+        },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+      );
+      assert.doesNotMatch(stderr, /hunter2/);
+      assert.equal(stdout, '');
+      for (const name of ['data', 'dist']) assert.equal(existsSync(path.join(copy.folder, name)), false);
+    } finally {
+      copy.remove();
+    }
+  });
+
+  it('that fails leaves one line in the log, and no word of what the database said', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'data', 'leads.db');
+      const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+      await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
+      await close();
+      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
+        cwd: folder,
+        env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.equal(stderr, '');
+      assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
+      assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
+    }));
+});
+
+it('a start translates nothing that the look before it has translated', () =>
+  inFolder(async (folder) => {
+    const env = { NODE_COMPILE_CACHE: path.join(folder, 'compiled'), CAMPAIGN_FOLDER: TEST_CAMPAIGN };
+    const { status, stderr } = spawnSync(process.execPath, [START, '--check'], {
+      env: { ...env, INSTANCE_FOLDER: folder, PORT: '0' },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    // The modules of Node that are loaded when the process ends.
+    const tell = `process.on('exit', () => console.log('Loaded:' + process.moduleLoadList.join()));`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
+    const site = await startSiteProcess({ ...env, NODE_OPTIONS }, folder);
+    assert.equal((await fetch(site.url)).status, 200);
+    await site.stop('SIGINT');
+    const [, loaded = ''] = /^Loaded:(.*)$/m.exec(site.output()) ?? [];
+    assert.match(loaded, /NativeModule http,/);
+    assert.doesNotMatch(loaded, /amaro/);
+  }));
+
+describe('an instance', () => {
+  it('is the same wherever the command was typed, and is served though its mail account cannot be used', () =>
+    inFolder(async (folder) => {
+      const elsewhere = path.join(folder, 'elsewhere');
+      mkdirSync(elsewhere);
+      writeFileSync(
+        path.join(folder, '.env'),
+        'LOG_LEVEL=warn\nSOMETHING=else\nSMTP_URL=smtp://127.0.0.1:1\n',
+      );
+      writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
+      const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
+      await until(() => site.output().includes('cannot be used'));
+      assert.equal((await fetch(site.url)).status, 200);
+      assert.equal(await site.stop('SIGINT'), 0);
+      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db']);
+      assert.deepEqual(readdirSync(elsewhere), ['.env']);
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+".+\/\.env:2: SOMETHING is not a setting of this page; it is ignored\."/,
+      );
+      assert.match(
+        site.output(),
+        /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
+      );
+    }));
+
+  it('without INSTANCE_FOLDER is that of the project, never the current folder', () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
+      const before = process.cwd();
+      using _environment = environment({ PORT: 'http' });
+      process.chdir(folder);
+      try {
+        const read = readInstance();
+        assert(read.type === 'mistakes');
+        assert.match(read.mistakes.join('\n'), /PORT must be/);
+        assert.doesNotMatch(read.mistakes.join('\n'), /LOG_LEVEL/);
+      } finally {
+        process.chdir(before);
+      }
+    }));
+
+  it('leaves a folder alone that is not its own, and says who can look into it', () =>
+    inFolder(async (folder) => {
+      const shared = path.join(folder, 'shared');
+      mkdirSync(shared, { mode: 0o755 });
+      writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n', { mode: 0o644 });
+      const { warnings } = await tryStart(folder);
+      assert.equal(statSync(shared).mode & 0o777, 0o755);
+      assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
+      for (const name of ['shared', '.env'])
+        assert.match(
+          warnings.join('\n'),
+          new RegExp(`^Other users of this machine can look into \\S+/${name}\\. `, 'm'),
+        );
+    }));
+
+  it('writes nothing but lines of its log where standard output is no terminal', () =>
+    inFolder(async (folder) => {
+      const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
+      assert.equal((await ask(site)).status, 202);
+      await until(() => site.output().includes('is your code'));
+      await site.stop('SIGTERM');
+      const lines = site.output().trim().split('\n');
+      const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+      assert.match(
+        said.join('\n'),
+        /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+      );
+    }));
+});
+
+it('a release can be gone back to: it serves a database that a newer one has used, tidies it and keeps it private', () =>
+  inFolder(async (folder) => {
+    const data = path.join(folder, 'data');
+    const mail = path.join(data, 'mail');
+    const env = { MAIL_FROM: 'Guide <guide@example.com>' };
+    assert.deepEqual((await tryStart(folder, env)).mistakes, []);
+    const { db, close } = openDatabase({ engine: 'sqlite', file: path.join(data, 'leads.db') }, () => {});
+    await sql`alter table leads add column favourite_colour text`.execute(db);
+    await db
+      .insertInto('kysely_migration' as 'limit_windows')
+      .values({ name: '2999-01-01-future', timestamp: '2999-01-01T00:00:00.000Z' } as never)
+      .execute();
+    await db
+      .insertInto('limit_windows')
+      .values({ key: 'left over', started_at: 0, ends_at: 1, count: 1 })
+      .execute();
+    await close();
+    // Whatever the umask is, and whatever the modes were.
+    mkdirSync(mail, { recursive: true });
+    for (const name of ['leads.db', 'leads.db-wal', 'app-secret', 'mail/old.eml']) {
+      writeFileSync(path.join(data, name), '', { flag: 'a' });
+      chmodSync(path.join(data, name), 0o666);
+    }
+    for (const name of [data, mail]) chmodSync(name, 0o777);
+    const before = process.umask(0);
+    const starting = startSiteProcess(env, folder);
+    process.umask(before);
+    const back = await starting;
+    try {
+      assert.match(
+        back.output(),
+        /"level":40,[^}]+"The database was used by a newer version of this page\. /,
+      );
+      assert.equal((await ask(back)).status, 202);
+      await until(() => readdirSync(mail).length >= 2);
+      const modeOf = (name: string) => (statSync(path.join(data, name)).mode & 0o777).toString(8);
+      for (const name of ['leads.db', 'leads.db-wal', 'leads.db-shm', 'app-secret'])
+        assert.equal(modeOf(name), '600', name);
+      for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
+      for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
+      // Soon after the start, or a process that is often restarted would keep things too long.
+      await until(() => back.output().includes('Housekeeping deleted'));
+      assert.match(back.output(), /"expired":\{"limit_windows":1\}/);
+    } finally {
+      assert.equal(await back.stop('SIGINT'), 0);
+    }
+  }));
+
+describe('a change of APP_SECRET', () => {
+  it('signs no visitor out and keeps the codes under way, as long as the old one stands second', () =>
+    inFolder(async (folder) => {
+      const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
+      const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
+        withServer(
+          {
+            engine: 'sqlite',
+            env: { APP_SECRET: appSecret, DATABASE_URL: `file:${path.join(folder, 'leads.db')}` },
+          },
+          test,
+        );
+      /** The same browser before and after. */
+      const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
+        reader: new Map(),
+        waiter: new Map(),
+      };
+      const comeBack = (server: ServerUnderTest, who: keyof typeof cookies) => {
+        const visitor = createVisitor(server);
+        for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
+        return visitor;
+      };
+      let code = '';
+      await withSecret(old, async (server) => {
+        const reader = createVisitor(server);
+        await reader.post(API.leads, filledForm({ email: 'reader@example.com' }));
+        const readersCode = codeIn(await server.inbox.waitForMail('reader@example.com'));
+        await reader.post(API.verify, { email: 'reader@example.com', code: readersCode });
+        assert.equal((await reader.get(API.article)).statusCode, 200);
+        const waiter = createVisitor(server);
+        await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
+        code = codeIn(await server.inbox.waitForMail('waiter@example.com'));
+        cookies.reader = reader.cookies;
+        cookies.waiter = waiter.cookies;
+      });
+      await withSecret(`${fresh},${old}`, async (server) => {
+        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
+        const waiter = comeBack(server, 'waiter');
+        const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
+        assert.equal(verified.statusCode, 200, verified.body);
+        cookies.waiter = waiter.cookies;
+      });
+      // Only the new one: what it signed counts, what the old one signed does not.
+      await withSecret(fresh, async (server) => {
+        assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
+        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
+      });
+    }));
+});

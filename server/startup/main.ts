@@ -1,0 +1,199 @@
+// The server's process, and the only file with side effects: reads settings and words, opens the service, starts workers, HTTP and
+// upkeep, and stops them in order. With --check it stops after settings, words and ports.
+import net, { type Server } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { pageMistakes } from '#server/campaign/campaign.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { buildApp } from '#server/startup/app.ts';
+import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
+import { startUpkeep } from '#server/housekeeping/housekeeping.ts';
+import { findRelease, type Release } from '#server/http/releases.ts';
+import { openServerLog } from '#server/log/logger.ts';
+import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
+import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
+
+/** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
+const STOP_DEADLINE_MS = 15_000;
+/** How long connections that are kept alive have to learn that this process stops. */
+const DRAIN_MS = 3_000;
+const LOOK_EVERY_MS = 50;
+/** How long requests in hand have after that. */
+const CLOSE_PATIENCE_MS = 5_000;
+/** A connection that nothing waits for, as to a mail server that does not answer, keeps a stopped process no longer than this. */
+const LINGER_MS = 500;
+/** The first descriptor that systemd passes (sd_listen_fds(3)). */
+const FIRST_SOCKET = 3;
+const socket =
+  Number(process.env['LISTEN_PID']) === process.pid && Number(process.env['LISTEN_FDS']) >= 1
+    ? { fd: FIRST_SOCKET }
+    : null;
+
+// Here and not in start.js, so that --check has loaded every file that a start needs, and keeps it compiled.
+if (process.argv.includes('--check')) await check();
+
+const { instance, release } = readInstanceAndSite();
+const { config } = instance;
+// Before anything is opened: a second process must not touch what the first one works with.
+await refuseTakenPorts();
+const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
+process.on('exit', writeRest);
+// By default Node would write the whole error to standard error, with the row that the database could not store.
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  process.exit(1);
+});
+
+const opening = await openService(instance, {
+  logger,
+  say,
+  logLinesLost: linesLost,
+  mayBeNewer: true,
+});
+const service = opening.type === 'service' ? opening.service : refuse(opening.mistakes);
+const { mail, metrics, funnel } = service;
+// No module is loaded once this process serves: by then "npm ci" may have replaced our packages.
+await loadWebhookSender(config);
+service.startSending();
+let stopping = false;
+let upkeep: ReturnType<typeof startUpkeep> | undefined;
+let deskProcess: DeskProcess | undefined;
+const app = await buildApp(service, { release, isStopping: () => stopping });
+let interrupts = 0;
+process.on('SIGTERM', stop);
+process.on('SIGINT', (signal) => {
+  interrupts += 1;
+  // npm passes on each Ctrl-C, which the terminal has already sent here: only the third signal is a second Ctrl-C.
+  if (interrupts >= 3) process.exit(130);
+  stop(signal);
+});
+// The terminal was closed.
+process.on('SIGHUP', () => stop('SIGINT'));
+
+const { metricsServer } = await listen().catch(async (error: unknown) => {
+  // Another program has taken the port since we looked.
+  await refuseTakenPorts(error);
+  throw error;
+});
+announceStart();
+// Not awaited: the page serves, and the outbox keeps mail that cannot be sent.
+void tryMailAccount();
+if (!stopping) upkeep = startUpkeep(service);
+if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
+
+/** Checks before `npm start` builds the site: a build takes seconds, and a second start must not touch the files of the first. */
+async function check(): Promise<never> {
+  const read = readInstance();
+  // systemd listens on PORT and hands its socket to the start itself, not to this check.
+  const given = process.argv.includes('--socket') ? {} : socket;
+  const mistakes = [
+    ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: given })),
+    ...pageMistakes(readCampaignFolder()),
+  ];
+  if (read.type === 'mistakes' || mistakes.length > 0) refuse(mistakes);
+  await loadWebhookSender(read.config);
+  process.exit(0);
+}
+
+function readInstanceAndSite(): { instance: Instance; release: Release } {
+  const read = readInstance();
+  const sitePath = read.type === 'instance' ? read.config.basePath : null;
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder(), sitePath);
+  const siteMistakes = site.type === 'complaint' ? [site.complaint] : [];
+  if (read.type === 'mistakes') return refuse([...read.mistakes, ...siteMistakes]);
+  if (site.type === 'complaint') return refuse(siteMistakes);
+  return { instance: read, release: site.release };
+}
+
+/** @param error why listening failed; then only that port is looked at */
+async function refuseTakenPorts(error?: unknown): Promise<void> {
+  const port = error instanceof Error && 'port' in error ? error.port : undefined;
+  const mistakes = await portMistakes(config, { only: port, socket });
+  if (mistakes.length > 0) refuse(mistakes);
+}
+
+async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
+  const started =
+    config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
+  // A socket goes before a port.
+  await app.listen({ port: config.port, host: config.host, ...socket });
+  return { metricsServer: started };
+}
+
+/** Prints why the server cannot start, and ends the process. */
+function refuse(mistakes: readonly string[]): never {
+  process.stderr.write(sayRefusal(mistakes));
+  process.exit(1);
+}
+
+async function tryMailAccount(): Promise<void> {
+  const sentence = await mail.tryAccount();
+  if (sentence !== null && !stopping) logger.warn(sentence);
+}
+
+function announceStart(): void {
+  const { port } = Object.assign({ port: config.port }, app.server.address());
+  for (const warning of service.warnings) say(warning, 'warn');
+  if (config.mail.kind === 'files') {
+    say(
+      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(mail.folder)}/*.eml and its code is printed here.`,
+    );
+  } else if (config.mailFrom === null) {
+    say(
+      'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
+    );
+  }
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  say(`Ready on http://${host}:${port}${config.basePath}`);
+}
+
+/** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
+function stop(signal: string): void {
+  if (stopping) return;
+  stopping = true;
+  logger.info({ signal }, 'Stopping.');
+  setTimeout(() => {
+    logger.error('Stopping took too long; what was still running is cut off.');
+    process.exit(1);
+  }, STOP_DEADLINE_MS).unref();
+  void (async () => {
+    upkeep?.stop();
+    const deskStopped = deskProcess?.stop();
+    // SIGINT comes from a person at a terminal, who has no balancer and does not want to wait.
+    if (signal === 'SIGTERM') await drainConnections(app.server);
+    // A request that never ends must not keep the mail in hand from being finished.
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
+    await app.close();
+    clearTimeout(cutOff);
+    await mail.stop();
+    await funnel
+      .write()
+      .catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
+    await metricsServer?.close();
+    await deskStopped;
+    await service.close();
+    logger.info('Stopped.');
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  })().catch((error: unknown) => {
+    logger.error({ err: error }, 'Stopping failed.');
+    process.exit(1);
+  });
+}
+
+/**
+ * Stops accepting connections and waits for those that are open to end: balancers and browsers keep connections, and may send a
+ * request at the very moment the server closes one. Meanwhile responses carry `Connection: close` (http.ts).
+ */
+async function drainConnections(server: Server): Promise<void> {
+  // The close of net, not that of http, which would end idle connections at once.
+  net.Server.prototype.close.call(server);
+  const deadline = Date.now() + DRAIN_MS;
+  while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);
+}
+
+const openConnections = (server: Server): Promise<number> =>
+  new Promise((resolve) => {
+    server.getConnections((error, count) => resolve(error ? 0 : count));
+  });

@@ -1,0 +1,399 @@
+// A start that cannot succeed says why in one sentence.
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { inFolder } from '#testing/folder.ts';
+import { behindPgBouncer, createPostgresDatabase } from '#testing/databases.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
+import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { tryStart } from '#testing/try-start.ts';
+
+const MAIN = path.resolve(import.meta.dirname, 'main.ts');
+const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
+const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
+
+/** Starts the server where it cannot start; the one sentence it ends with. One process shows for each kind how it gets there. */
+async function refusal(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  command: readonly string[] = [MAIN],
+): Promise<string> {
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      command,
+      {
+        cwd: folder,
+        env: { PORT: '0', INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED, ...env },
+        timeout: 60_000,
+      },
+      (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
+    );
+  });
+  const [, sentence] = REFUSED.exec(stderr) ?? [];
+  assert.equal(code, 1, stderr);
+  assert.ok(sentence, `one sentence, not:\n${stderr}`);
+  return sentence;
+}
+
+/** The one sentence with which a start there would end. */
+async function refusedStart(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { mistakes } = await tryStart(folder, env);
+  const [sentence = '', ...others] = mistakes;
+  assert.deepEqual(others, []);
+  return sentence;
+}
+
+describe('a start that cannot succeed ends with one sentence:', { concurrency: 2 }, () => {
+  it('the port is taken by another program', () =>
+    inFolder(async (folder) => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const sentence = (name: string) =>
+        `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`;
+      assert.equal(await refusedStart(folder, { PORT: String(port) }), sentence('PORT'));
+      assert.equal(await refusedStart(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
+      other.close();
+      assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
+    }));
+
+  it('the page is running already, and npm start says so before it builds', () =>
+    withServer({ engine: 'sqlite' }, ({ app }) =>
+      inFolder(async (folder) => {
+        const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+        const env = { PORT: port };
+        const sentence = `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set PORT to another number.`;
+        assert.equal(await refusal(folder, env), sentence);
+        assert.equal(await refusal(folder, env, [START, '--check']), sentence);
+        assert.equal(
+          existsSync(path.join(folder, 'data')),
+          false,
+          'the database of the first was not touched',
+        );
+      }),
+    ));
+
+  it('HOST is no address of this machine', () =>
+    inFolder(async (folder) =>
+      assert.match(
+        await refusedStart(folder, { HOST: '192.0.2.1' }),
+        /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
+      ),
+    ));
+
+  it('the data folder cannot be made', () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, 'data'), 'a file');
+      assert.match(
+        await refusedStart(folder, {}),
+        /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
+      );
+    }));
+
+  it('the database is none, or damaged', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.db');
+      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      writeFileSync(file, 'Dear diary, '.repeat(100));
+      assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+
+      rmSync(file);
+      const made = await tryStart(folder, { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET });
+      assert.deepEqual(made.mistakes, []);
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0xa5, 100));
+      assert.equal(await refusedStart(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+
+      const shared = path.join(folder, 'shared');
+      mkdirSync(shared, { mode: 0o755 });
+      assert.match(await refusedStart(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
+      assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
+    }));
+
+  it('the database is from before the first release, and stays as it was', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.db');
+      const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
+      assert.deepEqual((await tryStart(folder, env)).mistakes, []);
+      {
+        using database = new DatabaseSync(file);
+        database.exec(`update kysely_migration set name = '2026-11-20-first-tables'`);
+      }
+      const before = readFileSync(file);
+      assert.match(
+        await refusedStart(folder, env),
+        /^The database was used by another version of this page\./,
+      );
+      assert.deepEqual(readFileSync(file), before);
+    }));
+
+  it('the database is a device or a pipe, which stays as it was', () =>
+    inFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe');
+      execFileSync('mkfifo', ['--mode=666', pipe]);
+      assert.equal(
+        await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
+        `${pipe} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`,
+      );
+      assert.equal(statSync(pipe).mode & 0o777, 0o666);
+    }));
+
+  it('the database was used by a newer version from which there is no way back', () =>
+    inFolder(async (folder) => {
+      assert.deepEqual((await tryStart(folder)).mistakes, []);
+      const { db, close } = openDatabase(
+        { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
+        () => {},
+      );
+      await db
+        .insertInto('kysely_migration' as 'limit_windows')
+        .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
+        .execute();
+      await close();
+      assert.match(
+        await refusedStart(folder, {}),
+        /^The database was used by another version of this page\./,
+      );
+    }));
+
+  it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
+    inFolder(async (folder) => {
+      const url = new URL(await createPostgresDatabase());
+      const refused = (change: (address: URL) => void) => {
+        const address = new URL(url);
+        change(address);
+        return refusedStart(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
+      };
+      const where = url.host;
+      assert.match(
+        await refused((address) => (address.port = '1')),
+        /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\./,
+      );
+      assert.equal(
+        await refused((address) => (address.password = 'wrong')),
+        `PostgreSQL at ${where} refused the login. Check user and password in DATABASE_URL.`,
+      );
+      assert.match(
+        await refused((address) => (address.pathname = '/nowhere')),
+        /has no database of that name\./,
+      );
+      assert.match(
+        await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
+        /offers no TLS\./,
+      );
+      assert.equal(
+        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
+        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or mend DATABASE_URL.`,
+      );
+      assert.match(
+        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
+        /offers no TLS\./,
+      );
+      if (behindPgBouncer()) return;
+      assert.equal(
+        await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
+        `PostgreSQL at ${where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of DATABASE_URL.`,
+      );
+      for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
+        assert.match(
+          await refused((address) => address.searchParams.set('options', options)),
+          /refuses a parameter of DATABASE_URL \(.+\)\. Mend it, or take it out\.$/,
+          options,
+        );
+    }));
+
+  it('PostgreSQL takes no writes', { skip: behindPgBouncer() }, () =>
+    inFolder(async (folder) => {
+      const url = new URL(await createPostgresDatabase());
+      url.searchParams.set('options', '-c default_transaction_read_only=on');
+      assert.equal(
+        await refusedStart(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
+        `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
+      );
+    }),
+  );
+
+  it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
+    inFolder(async (folder) => {
+      const refused = () =>
+        refusedStart(folder, {
+          SMTP_URL: 'smtp://127.0.0.1:1',
+          DKIM_DOMAIN: 'example.com',
+          DKIM_SELECTOR: 'guide',
+          DKIM_PRIVATE_KEY_FILE: './dkim.pem',
+        });
+      const file = path.join(folder, 'dkim.pem');
+      assert.equal(await refused(), `DKIM_PRIVATE_KEY_FILE (${file}) cannot be read (ENOENT).`);
+      const pem = { type: 'pkcs8', format: 'pem' } as const;
+      for (const [key, sentence] of [
+        ['garbage', /holds no private key without a passphrase in PEM\./],
+        [
+          generateKeyPairSync('ed25519').privateKey.export(pem),
+          /must hold an RSA key of 1024 bits or more\./,
+        ],
+        // nodemailer would sign with it, and call the signature RSA.
+        [
+          generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
+          /must hold an RSA key of 1024 bits or more\./,
+        ],
+        [generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pem), /of 1024 bits or more\./],
+      ] as const) {
+        writeFileSync(file, key);
+        assert.match(await refused(), sentence);
+      }
+      assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
+    }));
+
+  it('the secret is empty or cut short', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'data', 'app-secret');
+      mkdirSync(path.dirname(file));
+      for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
+        writeFileSync(file, content);
+        assert.match(await refusedStart(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.equal(readFileSync(file, 'utf8'), content, 'and stays as it was');
+      }
+    }));
+
+  it('the database was used with a secret that is not there', () =>
+    inFolder(async (folder) => {
+      const secretFile = path.join(folder, 'data', 'app-secret');
+      assert.deepEqual((await tryStart(folder)).mistakes, []);
+      rmSync(secretFile);
+      const sentence = await refusedStart(folder, {});
+      assert.ok(
+        sentence.startsWith(`${secretFile} is missing, though this database was used with a secret before.`),
+      );
+      assert.equal(existsSync(secretFile), false, 'it is not given another one');
+
+      // That of another instance, as after a restore on a new machine; the second start is refused as the first was.
+      writeFileSync(secretFile, 'y'.repeat(43));
+      for (let start = 0; start < 2; start += 1)
+        assert.match(
+          await refusedStart(folder, {}),
+          /\/data\/app-secret is none that this database was used with\. Put /,
+        );
+      rmSync(secretFile);
+
+      // On purpose.
+      const env = { APP_SECRET: TEST_SECRET };
+      const first = await tryStart(folder, env);
+      assert.match(first.warnings.join('\n'), /^The secret is none that this database was used with: /m);
+      const second = await tryStart(folder, env);
+      assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
+    }));
+
+  it('a setting is misspelt, in the environment or in .env', () =>
+    inFolder(async (folder) => {
+      assert.equal(
+        await refusedStart(folder, { SMPT_URL: 'smtp://mail.example.com' }),
+        'SMPT_URL is not a setting. Did you mean SMTP_URL?',
+      );
+      writeFileSync(path.join(folder, '.env'), 'DATBASE_URL=file:./other.db\nCOMPOSE_PROJECT_NAME=x\n');
+      assert.equal(
+        await refusedStart(folder, {}),
+        `${folder}/.env:1: DATBASE_URL is not a setting. Did you mean DATABASE_URL?`,
+      );
+      writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
+      assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
+    }));
+
+  it('a package is missing, or is not the version that is wanted', () =>
+    inFolder(async (folder) => {
+      for (const room of ['platform', 'run'])
+        mkdirSync(path.join(folder, 'server', room), { recursive: true });
+      const start = path.join(folder, 'server', 'start.js');
+      for (const file of ['start.js', 'platform/checked-start.js', 'platform/collect-garbage.ts'])
+        copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
+      writeFileSync(
+        path.join(folder, 'package.json'),
+        JSON.stringify({ type: 'module', dependencies: { pino: '10.4.0' } }),
+      );
+      assert.equal(
+        await refusal(folder, {}, [start]),
+        'The package pino is missing. Run "npm ci" in the folder of the project.',
+      );
+      mkdirSync(path.join(folder, 'node_modules', 'pino'), { recursive: true });
+      const installed = path.join(folder, 'node_modules', 'pino', 'package.json');
+      writeFileSync(installed, JSON.stringify({ version: '9.0.0' }));
+      assert.match(
+        await refusal(folder, {}, [start]),
+        /^The package pino is here in version 9\.0\.0, not 10\.4\.0\./,
+      );
+      // A package that only a package needs.
+      writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
+      writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
+      writeFileSync(path.join(folder, 'server', 'run', 'main.ts'), `import 'thread-stream/deep';`);
+      assert.match(
+        await refusal(folder, {}, [start]),
+        /^The package thread-stream is missing\. Run "npm ci"/,
+      );
+      // What only the build needs is asked for before it builds, and by nothing that runs.
+      writeFileSync(
+        path.join(folder, 'package.json'),
+        JSON.stringify({
+          type: 'module',
+          dependencies: { pino: '10.4.0' },
+          devDependencies: { knip: '6.42.0', vite: '8.3.8' },
+          buildPackages: ['vite'],
+        }),
+      );
+      assert.equal(
+        await refusal(folder, {}, [start, '--check']),
+        'The package vite is missing. Run "npm ci" in the folder of the project.',
+      );
+      assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
+    }));
+
+  it('the look before the build knows every package that the build imports', () => {
+    const { dependencies, buildPackages } = JSON.parse(
+      readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
+    ) as {
+      dependencies: Record<string, string>;
+      buildPackages: string[];
+    };
+    const imported = globSync('{build,web,desk/endpoints,desk/web,shared,server/campaign}/**/*.{ts,tsx}', {
+      cwd: PROJECT_FOLDER,
+      exclude: ['**/*.test.*'],
+    })
+      .flatMap((file) =>
+        Array.from(
+          readFileSync(path.join(PROJECT_FOLDER, file), 'utf8').matchAll(
+            /(?:^(?:import|\}) .*?|import\.meta\.resolve\()'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
+          ),
+          ([, name = '']) => name,
+        ),
+      )
+      .filter((name) => !Object.hasOwn(dependencies, name));
+    assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
+  });
+
+  it('Node is too old to read the rest', () =>
+    inFolder(async (folder) => {
+      const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
+      assert.equal(
+        await refusal(folder, {}, ['--import', old, START]),
+        'Node 20.19.0 is too old; 24.16 is needed. Use "npm start", which brings its own.',
+      );
+    }));
+});

@@ -1,0 +1,286 @@
+// The service on its own: opened beside another one, without a site, and where it cannot be opened.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { v7 as uuid } from 'uuid';
+
+import { buildApp } from '#server/startup/app.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
+import { queueNotice } from '#server/mail/templates/notice-mail.ts';
+import { createLogger } from '#server/log/logger.ts';
+import {
+  openService,
+  type Instance,
+  type Service,
+  type ServiceReplacements,
+} from '#server/startup/service.ts';
+import { API } from '#shared/api.ts';
+import { inFolder } from '#testing/folder.ts';
+import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
+import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
+import { testInstance } from '#testing/open-test-service.ts';
+import { copyProject } from '#testing/project-copy.ts';
+import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const run = promisify(execFile);
+const QUIET: ServiceReplacements = { logger: createLogger('silent', process.stdout), say: () => {} };
+
+async function open(instance: Instance, replacements = QUIET): Promise<Service> {
+  const result = await openService(instance, replacements);
+  assert(result.type === 'service', JSON.stringify(result));
+  return result.service;
+}
+
+async function complaintOf(instance: Instance): Promise<string> {
+  const result = await openService(instance, QUIET);
+  assert(result.type === 'mistakes', 'it was opened');
+  const [mistake = '', ...others] = result.mistakes;
+  assert.deepEqual(others, []);
+  return mistake;
+}
+
+const databaseUrlFor = async (engine: Engine): Promise<string> =>
+  engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase();
+
+/** How many connections there are to a PostgreSQL database, apart from the one that asks. */
+async function connectionsTo(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ count: string }>(
+    'select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await client.end();
+  return Number(rows[0]?.count);
+}
+
+/** The files of a folder that this process has open. */
+function openFilesIn(folder: string): string[] {
+  return readdirSync('/proc/self/fd')
+    .flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    })
+    .filter((file) => file.startsWith(folder));
+}
+
+for (const engine of ENGINES) {
+  describe(`a service on ${engine}`, { concurrency: true }, () => {
+    it('is opened twice on one database: what one of them queues, the other one mails once its worker starts', (t) =>
+      inFolder(async (folder) => {
+        const inbox = await startInbox();
+        t.after(() => inbox.close());
+        const instance = testInstance(folder, {
+          DATABASE_URL: await databaseUrlFor(engine),
+          SMTP_URL: inbox.url,
+          APP_SECRET: TEST_SECRET,
+        });
+        const [first, second] = await Promise.all([open(instance), open(instance)]);
+        const app = await buildApp(first, { release: null, isStopping: () => false });
+        const answer = await createVisitor({ app }).post(API.leads, filledForm());
+        assert.equal(answer.statusCode, 202, answer.body);
+        await app.close();
+        await first.close();
+        await first.close();
+
+        const outbox = async ({ database: { db } }: Service) =>
+          (await db.selectFrom('outbox').selectAll().execute()).map(
+            ({ state, attempts }) => `${state} after ${attempts} tries`,
+          );
+        assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
+        second.startSending();
+        assert.throws(() => second.startSending(), /started already/);
+        assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+        await second.close();
+
+        // The worker ended in order, before the database was closed.
+        const third = await open(instance);
+        assert.deepEqual(await outbox(third), ['sent after 1 tries']);
+        assert.deepEqual(third.warnings, []);
+        await third.close();
+      }));
+
+    it('needs no built site, and leaves nothing running', async () => {
+      const copy = copyProject();
+      try {
+        const { stdout } = await run(
+          process.execPath,
+          [
+            '--input-type=module',
+            '--eval',
+            `
+            import { createLogger } from '#server/log/logger.ts';
+            import { openService, readInstance } from '#server/startup/service.ts';
+            const running = () => process.getActiveResourcesInfo().toSorted();
+            const before = running();
+            const instance = readInstance();
+            const quiet = { logger: createLogger('silent', process.stdout), say: () => {} };
+            const { service } = await openService(instance, quiet);
+            const leads = await service.database.db.selectFrom('leads').selectAll().execute();
+            const open = running();
+            await service.close();
+            // pg does not wait until its sockets are gone.
+            while (running().length > before.length) await new Promise((resolve) => setImmediate(resolve));
+            console.log(JSON.stringify({ before, open, after: running(), leads: leads.length }));
+            `,
+          ],
+          {
+            cwd: copy.folder,
+            env: { DATABASE_URL: await databaseUrlFor(engine), APP_SECRET: TEST_SECRET },
+            // It has to end by itself, long before.
+            timeout: 60_000,
+          },
+        );
+        const { before, open: whileOpen, after, leads } = JSON.parse(stdout) as Record<string, unknown>;
+        assert.equal(leads, 0);
+        if (engine === 'sqlite') assert.deepEqual(whileOpen, before);
+        assert.deepEqual(after, before);
+        assert.equal(existsSync(path.join(copy.folder, 'dist')), false);
+      } finally {
+        copy.remove();
+      }
+    });
+
+    it('leaves nothing open when it cannot be opened, foreseen or not', () =>
+      inFolder(async (folder) => {
+        const instance = testInstance(folder, {
+          DATABASE_URL: await databaseUrlFor(engine),
+          SMTP_URL: 'smtp://127.0.0.1:1',
+          APP_SECRET: TEST_SECRET,
+        });
+        const { config } = instance;
+        const { database } = config;
+        const isNothingOpen = async () => {
+          if (database.engine !== 'postgres') return assert.deepEqual(openFilesIn(folder), []);
+          const { url } = database;
+          // PostgreSQL forgets a connection a moment after its end.
+          await until(async () => (await connectionsTo(url)) === 0);
+        };
+        const change = async (statement: string) => {
+          const { db, close } = openDatabase(config.database, () => {});
+          await sql.raw(statement).execute(db);
+          await close();
+        };
+        await (await open(instance)).close();
+        await isNothingOpen();
+
+        await change(
+          `insert into kysely_migration (name, timestamp) values ('2999-01-01-future', '1970-01-01')`,
+        );
+        assert.match(await complaintOf(instance), /^The database was used by another version of this page\./);
+        await isNothingOpen();
+
+        await change(`delete from kysely_migration where name like '2999%'`);
+        await change('drop table known_secrets');
+        await assert.rejects(openService(instance, QUIET), /known_secrets/);
+        await isNothingOpen();
+      }));
+  });
+}
+
+describe('a service', { concurrency: true }, () => {
+  it('does not keep a file open that is no database', { skip: process.platform !== 'linux' }, () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
+      const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
+      assert.match(await complaintOf(instance), /leads\.db is no SQLite database, or is damaged\./);
+      assert.deepEqual(openFilesIn(folder), []);
+    }),
+  );
+
+  it('on a database in memory keeps its secret with the instance, wherever it was started', () =>
+    inFolder(async (folder) => {
+      const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
+      await service.close();
+      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'mail']);
+    }));
+
+  it('leaves a database open that it was given', () =>
+    inFolder(async (folder) => {
+      const database = await freshDatabase('sqlite');
+      const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
+      await (await open(instance, { ...QUIET, database })).close();
+      assert.equal((await database.db.selectFrom('known_secrets').select('id').execute()).length, 1);
+      await database.close();
+    }));
+
+  it('tells log, metrics and operator when the breaker opens', () =>
+    withServer(
+      {
+        engine: 'sqlite',
+        env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' },
+      },
+      async (server) => {
+        const ask = (email: string, address: string) =>
+          createVisitor(server, address).post(API.leads, filledForm({ email }));
+        assert.equal((await ask('ada@example.com', '203.0.113.7')).statusCode, 202);
+        await server.advance(10);
+        assert.equal((await ask('grace@example.com', '198.51.100.7')).statusCode, 428);
+        const { parsed } = await server.inbox.waitForMail('operator@example.com');
+        assert.match(parsed.subject ?? '', /^The list-bomb breaker of .+ opened$/);
+        assert.match(parsed.text ?? '', /^Reason: too many codes a minute\./);
+        const { body } = await server.metrics.render();
+        assert.match(body, /^lead_page_breaker_opened_total\{reason="too many codes a minute"\} 1$/m);
+        assert.equal(server.logLines.filter((line) => line.includes('BREAKER OPENED')).length, 1);
+      },
+    ));
+});
+
+it('a service that closes finishes the mail in hand, also when webhooks cannot be stopped', () =>
+  inFolder(async (folder) => {
+    const gate = createGate();
+    const started = Promise.withResolvers<void>();
+    const inbox = await startInbox({
+      onMessage: () => {
+        started.resolve();
+        return gate.opened;
+      },
+    });
+    const instance = testInstance(folder, {
+      APP_SECRET: TEST_SECRET,
+      DATABASE_URL: 'file:./data/leads.db',
+      SMTP_URL: inbox.url,
+      WEBHOOK_URLS: 'https://hooks.example.com/leads',
+    });
+    const { config } = instance;
+    // With such a secret, nothing that sends can be made.
+    const unusable = { ...config, webhooks: { ...config.webhooks, secrets: [''] } };
+    const logLines: string[] = [];
+    const service = await open(
+      { ...instance, config: unusable },
+      { ...QUIET, logger: createLogger('error', { write: (line: string) => void logLines.push(line) }) },
+    );
+    const now = Date.now();
+    await addLeadEvent(service.database.db, {
+      ids: [uuid()],
+      type: 'lead.verified',
+      leadId: uuid(),
+      payload: '{}',
+      endpoints: service.webhooks.endpoints.map(({ id }) => id),
+      notBefore: now,
+      now,
+    });
+    const notice = { id: uuid(), recipient: 'op@example.com', subject: 'News', text: 'News.', now };
+    await queueNotice(service.database.db, notice);
+    service.startSending();
+    await until(() => logLines.join('').includes('The webhook worker could not do its work'));
+    await started.promise;
+    const closing = assert.rejects(service.close(), /Secret can't be empty/);
+    gate.open();
+    await closing;
+    await inbox.close();
+    const reopened = await open(instance);
+    const mail = await reopened.database.db.selectFrom('outbox').select('state').executeTakeFirstOrThrow();
+    assert.equal(mail.state, 'sent');
+    await reopened.close();
+  }));

@@ -1,0 +1,71 @@
+// What a start finds on its ports.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { describe, it } from 'node:test';
+
+import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
+import { explainDatabaseFailure, portMistakes } from '#server/startup/why-the-start-failed.ts';
+import { freePort } from '#testing/free-port.ts';
+
+/** A server on a port that browsers, and fetch, refuse; the first that is free here. */
+async function onBlockedPort(answer: RequestListener, act: (port: number) => Promise<void>): Promise<void> {
+  for (const port of [...BLOCKED_PORTS].filter((number) => number >= 1024)) {
+    const server = createServer(answer).listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    try {
+      return await act(port);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+  return assert.fail('none of these ports is free');
+}
+
+describe('metrics on a port that browsers refuse', () => {
+  const look = async (port: number) => {
+    const host = '127.0.0.1';
+    return portMistakes({ port: await freePort(), host, metrics: { port, host } });
+  };
+
+  it('are known as those of the page that runs', () =>
+    onBlockedPort(
+      (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
+      async (port) => {
+        assert.match((await look(port)).join(), /^This page is running already on port/);
+      },
+    ));
+
+  it('are not taken for those of another program', () =>
+    onBlockedPort(
+      (_, response) => response.end('x'.repeat(1_000_000)),
+      async (port) =>
+        assert.deepEqual(await look(port), [
+          `Port ${port} is taken by another program. Stop that one, or set METRICS_PORT to another number.`,
+        ]),
+    ));
+});
+
+it('a database file whose disk has no shared memory, no locks or an error is explained by that', () => {
+  const explain = (errcode: number) =>
+    explainDatabaseFailure(
+      Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),
+      {
+        engine: 'sqlite',
+        file: '/srv/leads.db',
+      },
+    );
+  for (const [errcode, sentence] of [
+    [5386, /^The disk of \/srv\/leads\.db lets no programs share memory \(mmap\)/],
+    [4618, /share memory \(mmap\)/],
+    [5, /is locked by another program, or its disk knows no locks/],
+    [266, /^The disk of \/srv\/leads\.db reports an error\..*dmesg/],
+  ] as const)
+    assert.match(explain(errcode) ?? '', sentence, String(errcode));
+});

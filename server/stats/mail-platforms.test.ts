@@ -1,0 +1,272 @@
+// Which mailbox is whose.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { LostLeadRow } from '#desk/report/lost-leads.ts';
+import type { Report } from '#desk/report/report.ts';
+import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { platformOfDomain, platformOfMailServer } from '#server/stats/mail-platforms.ts';
+import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
+
+describe('a mail platform', () => {
+  it('is known by the domains of the providers, and by none that look alike', () => {
+    for (const [domain, platform] of [
+      ['gmail.com', 'Google'],
+      ['googlemail.com', 'Google'],
+      ['hotmail.co.uk', 'Microsoft'],
+      ['live.nl', 'Microsoft'],
+      ['msn.com', 'Microsoft'],
+      ['yahoo.de', 'Yahoo'],
+      ['aol.com', 'Yahoo'],
+      ['yahoo.co.jp', null],
+      ['me.com', 'Apple'],
+      ['web.de', 'GMX, WEB.DE'],
+      ['proton.me', 'Proton'],
+      ['gmail.com.example', null],
+      ['notgmail.com', null],
+      ['live.example', null],
+      ['', null],
+    ] as const)
+      assert.equal(platformOfDomain(domain), platform, domain);
+  });
+
+  it('is known by the mail servers of other domains', () => {
+    for (const [host, platform] of [
+      ['ASPMX.L.GOOGLE.COM.', 'Google Workspace'],
+      ['alt2.aspmx.l.google.com', 'Google Workspace'],
+      ['smtp.google.com', 'Google Workspace'],
+      ['aspmx3.googlemail.com', 'Google Workspace'],
+      ['gmail-smtp-in.l.google.com', 'Google'],
+      ['example-com.mail.protection.outlook.com', 'Microsoft 365'],
+      ['example-com.o-v1.mx.microsoft', 'Microsoft 365'],
+      ['outlook-com.olc.protection.outlook.com', 'Microsoft'],
+      ['mx-biz.mail.am0.yahoodns.net', 'Yahoo'],
+      ['mx01.mail.icloud.com', 'Apple'],
+      ['mx00.emig.gmx.net', 'GMX, WEB.DE'],
+      ['mx-ha02.web.de', 'GMX, WEB.DE'],
+      ['mail.protonmail.ch', 'Proton'],
+      ['mx2.zoho.eu', 'Zoho'],
+      ['in1-smtp.messagingengine.com', 'Fastmail'],
+      ['mx00.ionos.co.uk', 'IONOS'],
+      ['mx01.kundenserver.de', 'IONOS'],
+      ['mx1.mail.ovh.net', 'OVH'],
+      ['mx1.emailsrvr.com', 'Rackspace'],
+      ['inbound-smtp.eu-west-1.amazonaws.com', 'Amazon'],
+      ['mx0a-00112233.pphosted.com', 'Proofpoint'],
+      ['mx1-eu1.ppe-hosted.com', 'Proofpoint'],
+      ['eu-smtp-inbound-1.mimecast.com', 'Mimecast'],
+      ['za-smtp-inbound-1.mimecast.co.za', 'Mimecast'],
+      ['d174024a.ess.barracudanetworks.com', 'Barracuda'],
+      ['mx1.hc1234-56.iphmx.com', 'Cisco'],
+      ['example.in.tmes.trendmicro.eu', 'Trend Micro'],
+      ['mx-01-eu-central-1.prod.hydra.sophos.com', 'Sophos'],
+      ['cluster1.eu.messagelabs.com', 'Symantec'],
+      ['mx01.hornetsecurity.com', 'Hornetsecurity'],
+      ['mail.example.com', 'other'],
+      ['aspmx.l.google.com.example', 'other'],
+      ['evilpphosted.com', 'other'],
+    ] as const)
+      assert.equal(platformOfMailServer(host), platform, host);
+  });
+});
+
+const DAY_SECONDS = 86_400;
+const NOW = Date.UTC(2026, 10, 20, 12);
+const signal = new AbortController().signal;
+
+const ZONE: Readonly<Record<string, NameRecords>> = {
+  'acme.example': {
+    MX: [
+      [20, 'alt1.aspmx.l.google.com'],
+      [10, 'ASPMX.L.google.com'],
+    ],
+  },
+  'globex.example': { MX: [[0, 'globex-example.mail.protection.outlook.com']] },
+  'initech.example': { MX: [[10, 'mx.initech.example']] },
+  'none.example': { MX: [[0, '']] },
+  'broken.example': { fault: 'SERVFAIL' },
+};
+
+async function ask(server: ServerUnderTest, email: string): Promise<void> {
+  const response = await createVisitor(server).post('/api/leads', filledForm({ email }));
+  assert.equal(response.statusCode, 202, response.body);
+  await server.inbox.waitForMail(email);
+}
+
+for (const engine of ENGINES) {
+  describe(`mail platforms on ${engine}`, () => {
+    it('of companies are asked of DNS once, and asked again when they are old', () =>
+      withDnsServer(ZONE, async ({ address, questions }) => {
+        const database = await freshDatabase(engine);
+        const platformsOf = (now: number, ...domains: readonly string[]) => {
+          const lookup = createPlatformLookup(database, { dnsServers: [address], now, signal });
+          return lookup.platformsOf(new Map(domains.map((domain) => [domain, 1])));
+        };
+        const all = ['gmail.com', ...Object.keys(ZONE), 'missing.example', 'localhost', ''];
+        assert.deepEqual([...(await platformsOf(NOW, ...all))].toSorted(), [
+          ['', 'other'],
+          ['acme.example', 'Google Workspace'],
+          ['broken.example', 'other'],
+          ['globex.example', 'Microsoft 365'],
+          ['gmail.com', 'Google'],
+          ['initech.example', 'other'],
+          ['localhost', 'other'],
+          ['missing.example', 'other'],
+          ['none.example', 'other'],
+        ]);
+        let seen = 0;
+        const asked = () => {
+          const fresh = new Set(questions.slice(seen));
+          seen = questions.length;
+          return [...fresh].toSorted();
+        };
+        const questionsOf = (...domains: readonly string[]) => domains.map((domain) => `MX ${domain}`);
+        assert.deepEqual(asked(), questionsOf(...Object.keys(ZONE), 'missing.example').toSorted());
+        const kept = await database.db.selectFrom('mail_domains').selectAll().orderBy('domain').execute();
+        assert.deepEqual(
+          kept.map(({ domain, platform, mx_host: host }) => [domain, platform, host]),
+          [
+            ['acme.example', 'Google Workspace', 'aspmx.l.google.com'],
+            ['broken.example', 'other', null],
+            ['globex.example', 'Microsoft 365', 'globex-example.mail.protection.outlook.com'],
+            ['initech.example', 'other', 'mx.initech.example'],
+            ['missing.example', 'other', null],
+            ['none.example', 'other', null],
+          ],
+        );
+        const days = (count: number) => NOW + count * DAY_SECONDS * 1_000;
+        assert.equal((await platformsOf(days(6), ...all)).get('acme.example'), 'Google Workspace');
+        assert.deepEqual(asked(), [], 'all of it is known');
+        await platformsOf(days(8), ...all);
+        assert.deepEqual(asked(), questionsOf('broken.example', 'missing.example', 'none.example'));
+        await platformsOf(days(91), 'acme.example');
+        assert.deepEqual(asked(), questionsOf('acme.example'));
+        await database.close();
+      }));
+
+    it('are in lost and in the report, and "other" where DNS cannot be asked', () =>
+      withServer({ engine }, (server) =>
+        withDnsServer(ZONE, async ({ address }) => {
+          await ask(server, 'ada@acme.example');
+          await ask(server, 'bob@acme.example');
+          await ask(server, 'eve@globex.example');
+          await server.advance(3_600);
+          const run = (dnsServers: readonly string[], ...args: readonly string[]) =>
+            desk(server.service, args, { dnsServers });
+          const platforms = async (dnsServers: readonly string[]) => {
+            const report = await run(dnsServers, 'report', '--period', '7d', '--json');
+            const lost = await run(dnsServers, 'lost', '--json');
+            assert.deepEqual([report.exitCode, lost.exitCode], [0, 0]);
+            return {
+              report: (JSON.parse(report.out) as Report).byPlatform.map(({ name, asked }) => [name, asked]),
+              lost: (JSON.parse(lost.out) as LostLeadRow[]).map(({ platform }) => platform).toSorted(),
+              notes: [report.notes, lost.notes.split('\n').slice(0, 4).join('\n')],
+            };
+          };
+          const unreachable = await platforms(['127.0.0.1:9']);
+          assert.deepEqual(unreachable.report, [['other', 3]]);
+          assert.deepEqual(unreachable.lost, ['other', 'other', 'other']);
+          for (const notes of unreachable.notes)
+            assert.match(
+              notes,
+              /^DNS cannot be asked \(ECONNREFUSED\): 2 domains were not looked up; their mail platform is .*"other"\.$/m,
+            );
+          assert.equal(await server.countRows('mail_domains'), 0, 'that is no answer');
+
+          const reached = await platforms([address]);
+          assert.deepEqual(reached.report, [
+            ['Google Workspace', 2],
+            ['Microsoft 365', 1],
+          ]);
+          assert.deepEqual(reached.lost, ['Google Workspace', 'Google Workspace', 'Microsoft 365']);
+          for (const notes of reached.notes) assert.doesNotMatch(notes, /DNS/);
+          assert.deepEqual((await platforms(['127.0.0.1:9'])).lost, reached.lost, 'it is known now');
+          assert.match(
+            (await run([address], 'lost')).out,
+            /ada@acme\.example .* Google Workspace {2}Had the mail/,
+          );
+        }),
+      ));
+
+    it('are forgotten when no person with the domain is left', () =>
+      withServer({ engine }, (server) =>
+        withDnsServer(ZONE, async ({ address }) => {
+          const domains = async () =>
+            (
+              await server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain').execute()
+            ).map(({ domain }) => domain);
+          const visitor = createVisitor(server);
+          await visitor.post('/api/leads', filledForm({ email: 'ada@acme.example' }));
+          const code = codeIn(await server.inbox.waitForMail('ada@acme.example'));
+          await visitor.post('/api/verify', { email: 'ada@acme.example', code });
+          for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
+          await server.advance(3_600);
+          await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });
+          assert.deepEqual(await domains(), ['acme.example', 'globex.example', 'initech.example']);
+          assert.equal((await desk(server.service, ['erase', 'eve@initech.example', '--yes'])).exitCode, 0);
+          assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
+          const gone: unknown[] = [];
+          const keepHouse = createHousekeeping({
+            database: server.database,
+            config: server.config,
+            clock: server.now,
+            onExpired: (expired) => gone.push(expired.mail_domains),
+          });
+          await keepHouse();
+          assert.deepEqual(
+            await domains(),
+            ['acme.example', 'globex.example'],
+            'both have leads or waiting forms',
+          );
+          // Forms that nobody verified go after 30 days.
+          await server.advance(31 * DAY_SECONDS);
+          await keepHouse();
+          assert.deepEqual(await domains(), ['acme.example']);
+          assert.equal(gone.at(-1), 1);
+        }),
+      ));
+  });
+}
+
+describe('the look-up of mail platforms', () => {
+  it('ends in time when DNS is silent, and says so', () =>
+    withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
+      const database = await freshDatabase('sqlite');
+      const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
+      const lookup = createPlatformLookup(database, options);
+      const platforms = await lookup.platformsOf(new Map([['slow.example', 1]]));
+      assert.equal(platforms.get('slow.example') ?? 'other', 'other');
+      assert.match(
+        lookup.complaint() ?? '',
+        /^DNS cannot be asked \(no answer in time\): 1 domain was not looked up/,
+      );
+      await database.close();
+    }));
+
+  it('asks first about what is there most often, and about no more than some hundred', () => {
+    const domains = Array.from({ length: 520 }, (_, index) => `d${index}.example`);
+    const zone = Object.fromEntries(
+      domains.map((domain) => [domain, { MX: [[10, 'mx.zoho.com']] as const }]),
+    );
+    return withDnsServer(zone, async ({ address, questions }) => {
+      const database = await freshDatabase('sqlite');
+      const options = { dnsServers: [address], now: NOW, signal, limitMs: 60_000 };
+      const counts = new Map(domains.map((domain, index) => [domain, index]));
+      const first = createPlatformLookup(database, options);
+      await first.platformsOf(counts);
+      const asked = new Set(questions);
+      assert.equal(asked.size, 500);
+      assert(!asked.has('MX d19.example') && asked.has('MX d20.example'), 'the rarest are left');
+      assert.match(first.complaint() ?? '', /^20 domains were not looked up, to keep you waiting no longer;/);
+      const second = createPlatformLookup(database, options);
+      assert.equal((await second.platformsOf(counts)).get('d0.example'), 'Zoho');
+      assert.equal(second.complaint(), null);
+      await database.close();
+    });
+  });
+});

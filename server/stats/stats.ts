@@ -1,0 +1,203 @@
+// The figures of a span of time: counts and sources, nothing about a person. The report and the daily mail show them. Groups come
+// from the database a slice at a time and are added up here, in memory that does not grow with the number of people.
+import type { CodeFate } from '#server/db/queries/code-delivery.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { askedGroups, leadGroups, type Group, type Span } from '#server/db/queries/report-figures.ts';
+import { isFrom, OTHERS, type Origin } from '#server/attribution/source.ts';
+import {
+  addAsked,
+  addLeads,
+  addViews,
+  emptyCount,
+  SOURCES_COUNTED,
+  type PeopleCount,
+} from '#server/stats/count-people.ts';
+import { MAIL_PLATFORMS, type MailPlatform } from '#server/stats/mail-platforms.ts';
+import type { PlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { readPageViews } from '#server/stats/page-views.ts';
+import {
+  addTo,
+  bySize,
+  noSums,
+  peopleIn,
+  rowsOf,
+  sumsAt,
+  type Counts,
+  type Sums,
+} from '#server/stats/counts-by-key.ts';
+import { timeToEnter, type TimeToEnter } from '#server/stats/time-to-enter.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
+
+export type Row = Counts & { readonly name: string };
+/** Views of the page; null where they were not counted. */
+type Seen = { readonly seen: number | null };
+
+export type CodeStep = 'asked' | 'mailed' | 'entered';
+/** A step of the funnel. The steps with codes count people; the others count how often they were taken. */
+export type Step =
+  | { readonly step: CodeStep; readonly people: number }
+  | { readonly step: FunnelStep; readonly times: number };
+
+/** How many people took a step, or how often it was taken. */
+export const countOf = (step: Step): number => ('people' in step ? step.people : step.times);
+
+/** What is known about a span. Figures about codes are null when codes are no longer kept. */
+export type Figures = {
+  /** Since when codes are known, if that is later than the span begins. ISO 8601. */
+  readonly codesFrom: string | null;
+  /** The same for mail. */
+  readonly mailFrom: string | null;
+  /** Since when views are known, if anything else is known of the time before. */
+  readonly viewsFrom: string | null;
+  readonly leads: number;
+  /** The steps that are known, in their order; null when none is. */
+  readonly funnel: readonly Step[] | null;
+  readonly timeToEnter: TimeToEnter | null;
+  readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
+  /** Every day of the span, or every week of a long one. */
+  readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
+  readonly bySource: readonly (Row & Seen)[];
+  readonly byPlatform: readonly Row[];
+};
+
+/** Whom figures are limited to: who came from there, and had their form on the pages of that variant. */
+export type Only = Origin & { readonly variant?: string | undefined };
+
+/** Days that codes and mail are kept; 0: for ever. */
+type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
+
+export type FiguresOptions = {
+  readonly retention: Retention;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly withViews: boolean;
+  /** Those alone. A view has no campaign and is counted otherwise by variant: where one is asked for, views are not known. */
+  readonly only?: Only | undefined;
+  /** Finds the platforms of mail domains; null leaves out `byPlatform`. */
+  readonly platformsOf: PlatformLookup['platformsOf'] | null;
+  /** Called with the number of people counted since the last call. May throw to stop the count. */
+  readonly onCounted: (people: number) => void;
+};
+
+const SOURCES_SHOWN = 12;
+/** A longer span is shown by the week. */
+const DAYS_SHOWN = 92;
+/** Since when codes and mail are known: the first whole day that is kept, in milliseconds since 1970. */
+export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
+  const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
+  return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
+}
+
+/** Counts people, views and sources of a span. */
+export async function gatherFigures(
+  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  span: Span,
+  { retention, now, withViews, only = {}, platformsOf, onCounted }: FiguresOptions,
+): Promise<Figures> {
+  const since = knownSince(retention, now);
+  const codes = { from: Math.max(span.from, since.codes), to: span.to };
+  const areCodesKept = codes.from < codes.to;
+  const count = emptyCount();
+  const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
+  if (areCodesKept)
+    for await (const groups of askedGroups(database, { ...codes, variant: only.variant }, now))
+      onCounted(addAsked(count, groups.filter(isWanted)));
+  for await (const groups of leadGroups(database, { ...span, variant: only.variant }))
+    onCounted(addLeads(count, groups.filter(isWanted)));
+  const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
+  const views = areViewsWanted
+    ? await readPageViews(database.db, span, { sourcesLimit: SOURCES_COUNTED, source: only.source })
+    : null;
+  if (views !== null) addViews(count, views);
+
+  const areViewsKnown = views !== null && views.firstDay * DAY_MS < span.to;
+  const byDay = dayRows(count.days, span, views?.firstDay ?? null);
+  const viewSteps = (...steps: readonly FunnelStep[]): Step[] =>
+    areViewsKnown ? steps.map((step) => ({ step, times: views.bySteps.get(step) ?? 0 })) : [];
+  const funnel = [
+    ...viewSteps('seen', 'opened'),
+    ...(areCodesKept ? codeSteps(count) : []),
+    ...viewSteps(...READ_STEPS),
+  ];
+  return {
+    codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
+    mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
+    viewsFrom:
+      views !== null && isAnyoneBefore(views.firstDay, byDay) ? isoTime(views.firstDay * DAY_MS) : null,
+    leads: count.total.leads,
+    funnel: funnel.length === 0 ? null : funnel,
+    timeToEnter: timeToEnter(count.secondsToEnter),
+    notEntered: fateRows(count.fates),
+    byDay,
+    bySource: sourceRows(count.sources).map((row) => (areViewsKnown ? row : { ...row, seen: null })),
+    byPlatform: platformsOf === null ? [] : await platformRows(count.domains, platformsOf),
+  };
+}
+
+const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
+  { step: 'asked', people: total.asked },
+  { step: 'mailed', people: mailed },
+  { step: 'entered', people: total.entered },
+];
+
+/** Whether people are known of a day before views were counted. */
+const isAnyoneBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
+  byDay.some((row) => Date.parse(row.day) / DAY_MS + row.days <= firstDay && peopleIn(row) > 0);
+
+const fateRows = (fates: PeopleCount['fates']): Figures['notEntered'] =>
+  [...fates]
+    .flatMap(([fate, people]) => (fate === 'entered' || people <= 0 ? [] : [{ fate, people }]))
+    .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1));
+
+/** The largest sources; the rest, and those that must not be shown, as OTHERS. */
+function sourceRows(sources: PeopleCount['sources']): (Row & { seen: number })[] {
+  const rows = rowsOf(sources, OTHERS).filter((row) => peopleIn(row) + row.seen > 0);
+  if (rows.length <= SOURCES_SHOWN) return rows;
+  const others = noSums();
+  for (const row of rows.slice(SOURCES_SHOWN)) addTo(others, row);
+  return [...rows.slice(0, SOURCES_SHOWN), { name: OTHERS, ...others }];
+}
+
+async function platformRows(
+  domains: PeopleCount['domains'],
+  platformsOf: PlatformLookup['platformsOf'],
+): Promise<readonly Row[]> {
+  const found = await platformsOf(new Map([...domains].map(([domain, sums]) => [domain, peopleIn(sums)])));
+  const platforms = new Map<MailPlatform, Sums>();
+  for (const [domain, sums] of domains) addTo(sumsAt(platforms, found.get(domain) ?? 'other'), sums);
+  return (
+    MAIL_PLATFORMS.flatMap((name) => {
+      const sums = platforms.get(name);
+      return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
+    })
+      .toSorted(bySize)
+      // A view has no address.
+      .map(({ seen: _none, ...row }) => row)
+  );
+}
+
+/** Every day of the span, or every week of a long one. */
+function dayRows(
+  days: PeopleCount['days'],
+  { from, to }: Span,
+  firstDayOfViews: number | null,
+): Figures['byDay'] {
+  const first = Math.floor(from / DAY_MS);
+  const last = Math.floor((to - 1) / DAY_MS);
+  const step = last - first < DAYS_SHOWN ? 1 : 7;
+  const rows: Figures['byDay'][number][] = [];
+  for (let day = first; day <= last; day += step) {
+    const until = Math.min(day + step - 1, last);
+    const sums = noSums();
+    for (let at = day; at <= until; at += 1) addTo(sums, days.get(at) ?? noSums());
+    const areViewsCounted = firstDayOfViews !== null && until >= firstDayOfViews;
+    rows.push({
+      day: isoTime(day * DAY_MS).slice(0, 10),
+      days: until - day + 1,
+      ...sums,
+      seen: areViewsCounted ? sums.seen : null,
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,140 @@
+// Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted. Usage: cluster.ts
+// [rounds] [--dry]
+import { setTimeout } from 'node:timers/promises';
+
+import { API } from '#shared/api.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { databaseOf, type Account } from '#stress/harness/promises-kept.ts';
+import { startBalancer } from '#stress/harness/balancer.ts';
+import { argument, createProof } from '#stress/harness/proof.ts';
+import {
+  countFailed,
+  countRequests,
+  newAddress,
+  post,
+  sayCounts,
+  walkWhile,
+  WITHOUT_LIMITS,
+  type Ledger,
+} from '#stress/harness/visitors.ts';
+
+const PROCESSES = 4;
+const VISITORS = 16;
+const STEADY_MS = 20_000;
+const ROUNDS = argument(0, 5);
+const POSTGRES_RESTARTS = 3;
+const NOTED_WITHIN_MS = 500;
+
+const proof = createProof('prove:cluster');
+const rows = proof.rows('what was done', 'result');
+const report = (what: string, seen: string, holds = true): void => {
+  rows.add(what, seen);
+  proof.expect(holds, `${what}: ${seen}`);
+};
+
+const site = await proof.prepareSite('postgres', {
+  // Every resend sends a mail, which makes the limit per address reachable.
+  env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', RESEND_SECONDS: '0' },
+});
+const { inbox } = site;
+const servers = await Promise.all(Array.from({ length: PROCESSES }, () => site.start()));
+report(`${PROCESSES} processes started at once on an empty database`, 'all ready, each migration run once');
+const balancer = await startBalancer(servers.map(({ port }) => port));
+
+async function underLoad(
+  what: string,
+  happening: () => Promise<unknown>,
+): Promise<{ readonly ledger: Ledger; readonly account: Account }> {
+  const ledger = await walkWhile({ url: balancer.url, inbox }, VISITORS, happening);
+  return { ledger, account: await proof.expectKept(what, site, ledger) };
+}
+
+const steady = await underLoad('steady load', () => setTimeout(STEADY_MS));
+const { duplicates, mails } = steady.account;
+report(
+  `${STEADY_MS / 1000} s of load`,
+  `${countRequests(steady.ledger)} requests, ${countFailed(steady.ledger)} failed; ${mails} mails, ${duplicates} sent twice`,
+  countFailed(steady.ledger) === 0 && duplicates === 0,
+);
+
+const email = newAddress();
+const asked = await post(`${servers[0]?.url}${API.leads}`, filledForm({ email }));
+const code = codeIn(await inbox.waitForMail(email));
+const verified = await post(`${servers[1]?.url}${API.verify}`, { email, code }, asked.cookie);
+const articles = await Promise.all(
+  servers.map(({ url }) => fetch(`${url}${API.article}`, { headers: { cookie: verified.cookie } })),
+);
+report(
+  'asked at one process, verified at the second, read at each',
+  `${verified.status}, ${articles.map(({ status }) => status).join(', ')}`,
+  verified.status === 200 && articles.every(({ status }) => status === 200),
+);
+
+const busy = newAddress();
+const sends: number[] = [];
+for (let count = 0; count < 6; count += 1) {
+  const { status } = await post(
+    `${servers[count % PROCESSES]?.url}${API.leads}`,
+    filledForm({ email: busy }),
+  );
+  sends.push(status);
+  if (status !== 202) continue;
+  await inbox.waitForMail(busy, count + 1);
+  // The next mail is only suppressed once this one is marked as sent.
+  await setTimeout(NOTED_WITHIN_MS);
+}
+report(
+  'six codes for one address, asked at each process in turn',
+  sends.join(', '),
+  sends.join() === '202,202,202,202,202,429',
+);
+
+const { ledger: rolling } = await underLoad('rolling restarts', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [index, server] of servers.entries()) {
+      const ended = await server.stop('SIGTERM');
+      proof.expect(ended === 0, `a process ended with ${ended} on SIGTERM`);
+      servers[index] = await site.start({ PORT: String(server.port) });
+      await setTimeout(200);
+    }
+  }
+});
+const whichFailed = rolling.failed.size === 0 ? '' : ` (${sayCounts(rolling.failed)})`;
+report(
+  `${ROUNDS} rolling restarts of all ${PROCESSES}`,
+  `${countRequests(rolling)} requests, ${countFailed(rolling)} failed${whichFailed}; ${rolling.verified.size} leads`,
+  countFailed(rolling) === 0,
+);
+
+const postgres = await proof.postgres();
+const { ledger: outage } = await underLoad('PostgreSQL restarts', async () => {
+  for (let count = 0; count < POSTGRES_RESTARTS; count += 1) {
+    await setTimeout(3_000);
+    await postgres.restart();
+  }
+  await setTimeout(3_000);
+});
+report(
+  `${POSTGRES_RESTARTS} restarts of PostgreSQL`,
+  `${sayCounts(outage.answers)}; ${outage.acknowledged.size} acknowledged, ${outage.unmailed.size + outage.unverified.size} lost`,
+  outage.unmailed.size === 0 && !outage.answers.has('500') && !outage.answers.has('no answer'),
+);
+
+const { db, close } = databaseOf(site);
+const twice = await db
+  .selectFrom('leads')
+  .select(['email', (eb) => eb.fn.countAll().as('count')])
+  .groupBy('email')
+  .having((eb) => eb.fn.countAll(), '>', 1)
+  .execute();
+await close();
+proof.expect(twice.length === 0, 'one e-mail address became two leads');
+
+balancer.close();
+await site.close();
+await proof.end(
+  `${ROUNDS} rolling restarts of ${PROCESSES} processes: ${rows.range('result', 'rolling')}. ` +
+    `${POSTGRES_RESTARTS} restarts of PostgreSQL: ${rows.range('result', 'restarts of PostgreSQL')}`,
+  rows.table(),
+);

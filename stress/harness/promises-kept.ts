@@ -1,0 +1,75 @@
+import path from 'node:path';
+
+import { openDatabase } from '#server/db/engine/connect.ts';
+import type { PreparedSite } from '#testing/start-site.ts';
+import type { Ledger } from '#stress/harness/visitors.ts';
+
+type WithDatabase = Pick<PreparedSite, 'databaseUrl' | 'folder'>;
+export type Settled = WithDatabase & Pick<PreparedSite, 'inbox'>;
+
+export type Account = {
+  /** 202 without a mail. */
+  readonly lostMails: number;
+  /** 202 and a mail, but no lead. */
+  readonly lostLeads: number;
+  /** 200 without a lead. */
+  readonly falseSuccesses: number;
+  readonly withoutReceipt: number;
+  /** 5xx without a sentence, or 503 without Retry-After. */
+  readonly wordless: readonly string[];
+  /** Leads whose response was cut off after the commit. */
+  readonly unheardSuccesses: number;
+  /** Mails after the first with the same Message-ID. */
+  readonly duplicates: number;
+  readonly mails: number;
+};
+
+export function databaseOf({ databaseUrl, folder }: WithDatabase) {
+  return databaseUrl.startsWith('file:')
+    ? openDatabase(
+        { engine: 'sqlite', file: path.resolve(folder, databaseUrl.slice('file:'.length)) },
+        () => {},
+      )
+    : openDatabase({ engine: 'postgres', url: databaseUrl }, () => {});
+}
+
+export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>; withoutReceipt: number }> {
+  const { db, close } = databaseOf(site);
+  try {
+    const leads = await db.selectFrom('leads').select('email').execute();
+    const withoutReceipt = await db
+      .selectFrom('leads')
+      .leftJoin('consent_receipts', 'consent_receipts.lead_id', 'leads.id')
+      .select('leads.id')
+      .where('consent_receipts.id', 'is', null)
+      .execute();
+    return { leads: new Set(leads.map(({ email }) => email)), withoutReceipt: withoutReceipt.length };
+  } finally {
+    await close();
+  }
+}
+
+export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
+  const { leads, withoutReceipt } = await leadsIn(site);
+  const ids = site.inbox.mails.map(({ parsed }) => parsed.messageId);
+  return {
+    lostMails: ledger.unmailed.size,
+    lostLeads: [...ledger.unverified.keys()].filter((email) => !leads.has(email)).length,
+    falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
+    withoutReceipt,
+    wordless: ledger.wordless,
+    unheardSuccesses: [...ledger.unverified.keys()].filter((email) => leads.has(email)).length,
+    duplicates: ids.length - new Set(ids).size,
+    mails: ids.length,
+  };
+}
+
+export const lostIn = ({ lostMails, lostLeads, falseSuccesses }: Account): number =>
+  lostMails + lostLeads + falseSuccesses;
+
+export const brokenPromises = (account: Account): string[] => [
+  ...(['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
+    .filter((promise) => account[promise] > 0)
+    .map((promise) => `${promise}: ${account[promise]}`),
+  ...Array.from(new Set(account.wordless), (line) => `an error without a sentence: ${line}`),
+];

@@ -1,0 +1,83 @@
+// Uses node:http with kept connections, like a proxy; fetch would cost more than the measured server.
+import { Agent, request } from 'node:http';
+
+import { API } from '#shared/api.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import type { Visitors } from '#stress/speed/loops.ts';
+import type { Sink } from '#stress/speed/sink.ts';
+import { newAddress, newNetwork } from '#stress/harness/visitors.ts';
+
+type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
+
+export type Client = Visitors & {
+  /** E-mail addresses of successful flows. */
+  readonly verified: readonly string[];
+  readonly close: () => void;
+};
+
+const MOST_CONNECTIONS = 512;
+
+export function createClient(url: string, sink: Sink): Client {
+  const { hostname, port } = new URL(url);
+  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
+  const verified: string[] = [];
+
+  const post = (path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const json = JSON.stringify(body);
+      const length = String(Buffer.byteLength(json));
+      const sent = request(
+        {
+          agent,
+          hostname,
+          port,
+          method: 'POST',
+          path,
+          headers: { ...headers, 'content-type': 'application/json', 'content-length': length },
+        },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => (text += chunk));
+          response.on('error', reject);
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              cookie: response.headers['set-cookie']?.map((line) => line.split(';', 1)[0]).join('; ') ?? '',
+              body: text,
+            }),
+          );
+        },
+      );
+      sent.on('error', reject);
+      sent.end(json);
+    });
+  const expectStatus = ({ status, body }: Answer, expected: number, what: string): void => {
+    if (status !== expected) throw new Error(`${what} got ${status}: ${body}`);
+  };
+
+  return {
+    verified,
+    flow: async () => {
+      const email = newAddress();
+      const from = newNetwork();
+      const start = performance.now();
+      const asked = await post(API.leads, filledForm({ email }), { 'x-forwarded-for': from });
+      expectStatus(asked, 202, 'A form');
+      const code = await sink.codeFor(email);
+      const entered = await post(
+        API.verify,
+        { email, code },
+        { cookie: asked.cookie, 'x-forwarded-for': from },
+      );
+      expectStatus(entered, 200, 'A code');
+      verified.push(email);
+      return performance.now() - start;
+    },
+    abandon: () => {
+      agent.destroy();
+      sink.abandon();
+    },
+    close: () => agent.destroy(),
+  };
+}

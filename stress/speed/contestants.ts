@@ -1,0 +1,169 @@
+// Starts ours, with production's Node flags, and the floor, without. Both log to files: a pipe would load the visitors'
+// process.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { freePort } from '#testing/free-port.ts';
+import { SERVING_FLAGS, siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import { median } from '#stress/harness/report.ts';
+import { createClient, type Client } from '#stress/speed/client.ts';
+import type { Sink } from '#stress/speed/sink.ts';
+import { LIMITS_OUT_OF_REACH } from '#stress/harness/visitors.ts';
+
+export type Surroundings = {
+  readonly engine: Engine;
+  readonly postgresUrl: string | undefined;
+  readonly sink: Sink;
+};
+
+export type Entrant = {
+  readonly name: 'ours' | 'floor';
+  readonly script: string;
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+export type Contestant = {
+  readonly name: Entrant['name'];
+  readonly url: string;
+  readonly pid: number;
+  readonly startMs: number;
+  readonly client: Client;
+  readonly stop: () => Promise<void>;
+};
+
+const START_WITHIN_MS = 60_000;
+const ASK_EVERY_MS = 5;
+const LOG_FILE = 'server.log';
+
+export async function enterOurs(
+  { engine, postgresUrl, sink }: Surroundings,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Entrant> {
+  ensureBuilt(TEST_CAMPAIGN);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'speed-'));
+  const databaseUrl = await siteDatabaseUrl(engine, postgresUrl);
+  return {
+    name: 'ours',
+    script: path.join(PROJECT_FOLDER, 'server', 'start.js'),
+    folder,
+    databaseUrl,
+    env: {
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+      ...LIMITS_OUT_OF_REACH,
+      ...siteSettings(databaseUrl, sink),
+      ...settings,
+    },
+  };
+}
+
+export async function enterFloor({ engine, postgresUrl, sink }: Surroundings): Promise<Entrant> {
+  const databaseUrl = engine === 'sqlite' ? 'file:floor.db' : await createPostgresDatabase(postgresUrl);
+  return {
+    name: 'floor',
+    script: path.join(import.meta.dirname, 'floor.ts'),
+    folder: mkdtempSync(path.join(os.tmpdir(), 'floor-')),
+    databaseUrl,
+    env: { DATABASE_URL: databaseUrl, SMTP_URL: sink.url },
+  };
+}
+
+export async function start({ name, script, folder, env }: Entrant, sink: Sink): Promise<Contestant> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = openSync(path.join(folder, LOG_FILE), 'a');
+  const begun = performance.now();
+  const child = spawn(process.execPath, [...(name === 'ours' ? SERVING_FLAGS : []), script], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, PORT: String(port) },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const ended = once(child, 'exit');
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  try {
+    await untilServed(url, child);
+  } catch (error) {
+    process.stderr.write(readFileSync(path.join(folder, LOG_FILE), 'utf8'));
+    throw error;
+  }
+  const startMs = performance.now() - begun;
+  const client = createClient(url, sink);
+  return {
+    name,
+    url,
+    pid: child.pid ?? 0,
+    startMs,
+    client,
+    stop: async () => {
+      client.close();
+      // Not SIGTERM: ours would wait for visitors who may still arrive.
+      child.kill('SIGINT');
+      await ended;
+      process.off('exit', kill);
+    },
+  };
+}
+
+/**
+ * Start times, in turns. The first start, which may create tables, is not counted.
+ * @param starts per program
+ * @returns medians in milliseconds
+ */
+export async function timeStarts(
+  entrants: readonly Entrant[],
+  sink: Sink,
+  starts: number,
+): Promise<number[]> {
+  const times = new Map<Entrant, number[]>(entrants.map((entrant) => [entrant, []]));
+  for (let count = 0; count <= starts; count += 1) {
+    for (const entrant of entrants) {
+      const contestant = await start(entrant, sink);
+      await contestant.stop();
+      if (count > 0) times.get(entrant)?.push(contestant.startMs);
+    }
+  }
+  return [...times.values()].map(median);
+}
+
+export async function withBoth<Result>(
+  surroundings: Surroundings,
+  measure: (both: readonly [ours: Contestant, floor: Contestant]) => Promise<Result>,
+): Promise<Result> {
+  const [ours, floor] = [await enterOurs(surroundings), await enterFloor(surroundings)];
+  const both = [await start(ours, surroundings.sink), await start(floor, surroundings.sink)] as const;
+  const result = await measure(both);
+  for (const contestant of both) await contestant.stop();
+  for (const entrant of [ours, floor]) clear(entrant);
+  return result;
+}
+
+export const clear = ({ folder }: Entrant): void => rmSync(folder, { recursive: true });
+
+async function untilServed(url: string, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_WITHIN_MS;
+  while ((await statusOf(url)) !== 200) {
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error('The server did not start. See its log above.');
+    await setTimeout(ASK_EVERY_MS);
+  }
+}
+
+const statusOf = (url: string): Promise<number | null> =>
+  new Promise((resolve) => {
+    get(url, { agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? null);
+    }).on('error', () => resolve(null));
+  });

@@ -1,0 +1,94 @@
+// Readers of one file in a loop, on raw sockets: an HTTP client would use more processor time than the server.
+import { connect } from 'node:net';
+
+import type { Measured } from '#stress/speed/loops.ts';
+
+const BUFFER_BYTES = 64 * 1024;
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+
+/**
+ * @param path of the file
+ * @param options at: concurrent readers
+ * @returns what they measured; rejects if a status is not 200 or a connection ends
+ */
+export async function readersOf(
+  url: string,
+  path: string,
+  { at, ms }: { at: number; ms: number },
+): Promise<Measured> {
+  const times: number[] = [];
+  const start = performance.now();
+  const end = start + ms;
+  await Promise.all(Array.from({ length: at }, () => beReader(url, path, end, times)));
+  const seconds = (performance.now() - start) / 1000;
+  return {
+    count: times.length,
+    failed: 0,
+    failure: null,
+    seconds,
+    times: times.toSorted((a, b) => a - b),
+  };
+}
+
+/** The length of the compressed body. */
+export async function bytesOf(url: string, path: string): Promise<number> {
+  const response = await fetch(url + path, { method: 'HEAD', headers: { 'accept-encoding': 'br' } });
+  return Number(response.headers.get('content-length'));
+}
+
+function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
+  const { hostname, port } = new URL(url);
+  // With a browser's user agent: the funnel ignores others, and its cost belongs to the measurement.
+  const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
+  return new Promise((resolve, reject) => {
+    let begun = 0;
+    /** Remaining bytes of the current body; null before its head. */
+    let missing: number | null = null;
+
+    const ask = () => {
+      begun = performance.now();
+      socket.write(asked);
+    };
+    const read = (count: number, bytes: Uint8Array): boolean => {
+      if (missing === null) {
+        const lengths = readHead(Buffer.from(bytes.buffer, bytes.byteOffset, count));
+        if (lengths === null) {
+          socket.destroy(new Error(`${path} did not return 200 with a length.`));
+          return false;
+        }
+        missing = lengths.head + lengths.body;
+      }
+      missing -= count;
+      if (missing > 0) return true;
+      missing = null;
+      const now = performance.now();
+      times.push(now - begun);
+      if (now < end) ask();
+      else socket.end();
+      return true;
+    };
+    const socket = connect({
+      host: hostname,
+      port: Number(port),
+      onread: { buffer: Buffer.allocUnsafe(BUFFER_BYTES), callback: read },
+    });
+    socket.setNoDelay(true);
+    socket.once('connect', ask);
+    socket.once('error', reject);
+    socket.once('close', () => {
+      if (performance.now() >= end) resolve();
+      else reject(new Error(`A connection closed while reading ${path}.`));
+    });
+  });
+}
+
+/**
+ * @param bytes the beginning of a response; servers write the head in one piece
+ * @returns null unless the status is 200
+ */
+function readHead(bytes: Buffer): { head: number; body: number } | null {
+  const head = bytes.indexOf('\r\n\r\n') + 4;
+  const text = bytes.toString('latin1', 0, head);
+  const body = /^content-length: (\d+)/im.exec(text)?.[1];
+  return text.startsWith('HTTP/1.1 200') && body !== undefined ? { head, body: Number(body) } : null;
+}

@@ -1,0 +1,58 @@
+// Calls the desk's handlers directly, through their schemas.
+import { createAnswers, type Handlers } from '#desk/server/handlers/all-handlers.ts';
+import type { Deed } from '#desk/endpoints/auth.ts';
+import type { DeskContext, FileAnswer } from '#desk/server/handler.ts';
+import { AT_THE_MACHINE, noteDeed } from '#desk/audit-log/audit-log.ts';
+import { deskLogPage } from '#server/db/tables/desk-log.ts';
+import type { Service } from '#server/startup/service.ts';
+
+type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
+
+export type AskedDesk = {
+  readonly ask: <Name extends keyof Handlers>(
+    name: Name,
+    asked?: object,
+  ) => Promise<Awaited<ReturnType<Handlers[Name]>>>;
+  readonly file: (
+    path: string,
+    query: Readonly<Record<string, string>>,
+  ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
+  readonly warmUp: () => Promise<void>;
+  /** The audit log, oldest entry first. */
+  readonly noted: () => Promise<readonly Noted[]>;
+};
+
+export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
+  const { handlers, calls, files, warmUp } = createAnswers(service);
+  const actor = { who: AT_THE_MACHINE, from: '' };
+  const note: DeskContext['note'] = (deed, about, details) =>
+    noteDeed(service, { ...actor, deed, about, details });
+  const context: DeskContext = {
+    service,
+    person: { email: null, role: 'all' },
+    actor,
+    note,
+    noteDone: note,
+    signal: new AbortController().signal,
+    // Nothing listens here: no test asks about real domains.
+    dnsServers: dnsServers ?? ['127.0.0.1:9'],
+  };
+  return {
+    noted: async () => {
+      const rows = await deskLogPage(service.database.db, { order: 'oldest', after: null, limit: 1_000 });
+      return rows.map(({ deed, about, details }) => ({ deed: deed as Deed, about, details }));
+    },
+    warmUp,
+    ask: async (name, asked = {}) => {
+      const { call } = calls[Object.keys(handlers).indexOf(name)]!;
+      const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;
+      return JSON.parse(JSON.stringify(await handle(context, call.asked.parse(asked)))) as never;
+    },
+    file: async (path, query) => {
+      const found = await files.find((one) => one.path === path)!.handle(context, query);
+      if (found === null) return null;
+      const { body, ...answer } = found;
+      return { ...answer, text: typeof body === 'string' ? body : (await Array.fromAsync(body)).join('') };
+    },
+  };
+}
