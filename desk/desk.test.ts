@@ -223,7 +223,7 @@ describe('a move of everything', () => {
         assert.ok(Number(rows[table]) > 0, table);
       const again = await move(to);
       assert.equal(again.exitCode, 1);
-      assert.match(again.notes, /The PostgreSQL is not empty: there are rows in challenges, /);
+      assert.match(again.notes, /The PostgreSQL is not empty: there are rows in submissions, /);
     }));
 
   it('goes from PostgreSQL back to a file, counted and compared, and to no file that is there', () =>

@@ -53,7 +53,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
 };
 
 /** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */
-const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|figures\/|attribution\/)/;
+const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|stats\/|attribution\/)/;
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =

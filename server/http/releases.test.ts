@@ -256,7 +256,7 @@ it(
   async () => {
     const { folder: project, remove } = copyProject();
     const [main, words] = [
-      path.join(project, 'server', 'run', 'main.ts'),
+      path.join(project, 'server', 'startup', 'main.ts'),
       path.join(project, 'campaign', 'site.yaml'),
     ];
     const [dist, building] = [path.join(project, 'dist'), path.join(project, 'dist', 'building')];

@@ -66,7 +66,7 @@ describe('what the system refuses', () => {
 describe('the start', () => {
   it('says of a fault that it is ours, and of a full machine that it is full', () =>
     inFolder((folder) => {
-      for (const room of ['platform', 'run'])
+      for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
       const files = [
         'start.js',
@@ -78,7 +78,7 @@ describe('the start', () => {
         copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
       writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
       const start = (main: string) => {
-        writeFileSync(path.join(folder, 'server', 'run', 'main.ts'), main);
+        writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), main);
         const { status, stderr } = spawnSync(process.execPath, [path.join(folder, 'server', 'start.js')], {
           encoding: 'utf8',
           env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' },

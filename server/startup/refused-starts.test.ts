@@ -320,7 +320,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
 
   it('a package is missing, or is not the version that is wanted', () =>
     inFolder(async (folder) => {
-      for (const room of ['platform', 'run'])
+      for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
       const start = path.join(folder, 'server', 'start.js');
       for (const file of ['start.js', 'platform/checked-start.js', 'platform/collect-garbage.ts'])
@@ -343,7 +343,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       // A package that only a package needs.
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
       writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
-      writeFileSync(path.join(folder, 'server', 'run', 'main.ts'), `import 'thread-stream/deep';`);
+      writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), `import 'thread-stream/deep';`);
       assert.match(
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,

@@ -99,7 +99,7 @@ it('nothing is loaded any more once the page serves, so that "npm ci" may put ot
         assert.equal(await site.stop('SIGTERM'), 0);
       }
       const [before = '', after = ''] = site.output().split(/^.*"msg":"Ready on .*$/m);
-      assert.match(before, /^Loaded file:.*\/server\/run\/main\.ts$/m);
+      assert.match(before, /^Loaded file:.*\/server\/startup\/main\.ts$/m);
       assert.deepEqual(after.match(/^Loaded .*$/gm), null);
     });
   } finally {
