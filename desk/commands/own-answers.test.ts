@@ -278,7 +278,7 @@ for (const engine of ENGINES) {
         const file = path.join(folder, 'report.html');
         await desk(server.service, ['report', '--out', file]);
         const html = readFileSync(file, 'utf8');
-        assert.match(html, /<h2>Team &lt;size&gt; &amp; more<\/h2>/);
+        assert.match(html, /<h2 id="[^"]+">Team &lt;size&gt; &amp; more<\/h2>/);
         for (const where of [text, html, JSON.stringify(report)])
           assert.doesNotMatch(where, /Typed by Ada|Secret/);
       }));

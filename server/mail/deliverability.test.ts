@@ -55,9 +55,9 @@ describe('every mail', () => {
       /does not end with CR LF/,
       /no Feedback-ID/,
       /has no list-id/,
-      /one thing in plain text and another in HTML/,
+      /says different things in plain text and HTML/,
       /has a picture/,
-      /a signature that says/,
+      /has a signature with the result/,
     ])
       assert.match(faults, fault);
   });
