@@ -75,9 +75,12 @@ function tests(): void {
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'a');
-      const toFile = fork(program, ['write'], { stdio: ['ignore', descriptor, 'inherit', 'ipc'] });
+      const toFile = fork(program, ['write'], {
+        execArgv: [],
+        stdio: ['ignore', descriptor, 'inherit', 'ipc'],
+      });
       closeSync(descriptor);
-      const toPipe = fork(program, ['write'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+      const toPipe = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
       let piped = '';
       toPipe.stdout?.on('data', (chunk: Buffer) => (piped += chunk.toString()));
       for (const child of [toFile, toPipe]) {
@@ -104,6 +107,7 @@ function tests(): void {
       for (const destination of ['file', 'pipe']) {
         const descriptor = openSync(file, 'w');
         const child = fork(program, ['write'], {
+          execArgv: [],
           stdio: ['ignore', destination === 'file' ? descriptor : 'pipe', 'inherit', 'ipc'],
           // One thread, which is busy.
           env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
@@ -161,7 +165,7 @@ function tests(): void {
     }));
 
   it('loses what a reader does not read, goes on at once, and says so once it reads again', async () => {
-    const child = fork(program, ['write'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    const child = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     try {
       await once(child, 'message');
       let written = 0;
