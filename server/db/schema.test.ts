@@ -9,6 +9,6 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 it('docs/architecture.md says of every table what a row is, and names no other', () => {
   const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'architecture.md'), 'utf8');
   const [, data = ''] = document.split('\n## What does each table hold?\n');
-  const named = Array.from(data.matchAll(/^\| `(\w+)` +\|/gm), ([, table]) => table);
+  const named = Array.from(data.matchAll(/^- `(\w+)`: /gm), ([, table]) => table);
   assert.deepEqual(named.toSorted(), TABLE_NAMES.toSorted());
 });
