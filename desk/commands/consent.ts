@@ -20,7 +20,7 @@ import { isoTime } from '#server/platform/time.ts';
 export function addConsent(program: Command, desk: Desk): void {
   const consent = program
     .command('consent')
-    .description('check and export stress of consent')
+    .description('check and export proofs of consent')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify');
   addVerify(consent, desk);
   addExport(consent, desk);
@@ -59,7 +59,7 @@ function addVerify(consent: Command, desk: Desk): void {
 function addExport(consent: Command, desk: Desk): void {
   consent
     .command('export')
-    .description('write the stress of one person as JSON and as a printable page')
+    .description('write the proofs of one person as JSON and as a printable page')
     .argument('<email>')
     .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
     .addHelpText(
@@ -134,7 +134,7 @@ const ERRORS_SHOWN = 100;
 /** Shows how far the work on the chain has come, and ends it with Ctrl-C. */
 const watching = (desk: Desk): Watching => ({
   signal: desk.signal,
-  onSealed: (count) => desk.progress(`${count} stress put into the chain …`),
+  onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),
   onChecked: (count) => desk.progress(`${count} entries checked …`),
 });
 

@@ -37,8 +37,8 @@ it('progress is one line, which the next note replaces', () => {
   const { note, progress, endProgress } = createTerminal(stream);
   progress('1000 of 2000 lines …');
   assert.deepEqual(lines, ['1000 of 2000 lines …']);
-  progress('9 stress …');
-  assert.deepEqual(lines, ['9 stress …']);
+  progress('9 proofs …');
+  assert.deepEqual(lines, ['9 proofs …']);
   note('Done.');
   assert.deepEqual(lines, ['Done.', '']);
   progress('More …');

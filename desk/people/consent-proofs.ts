@@ -1,4 +1,4 @@
-// The stress of a person's consent: sealed, checked with the whole chain, and as a page to print.
+// The proofs of a person's consent: sealed, checked with the whole chain, and as a page to print.
 import { setImmediate } from 'node:timers/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -71,7 +71,7 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * The stress of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
+ * The proofs of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
  * to its entry. An entry whose content does not fit its hash is among the errors only.
  * @returns a document for programs, a page to print, and whether they prove the consent: all errors are accepted
  * @throws {CommandFailure} when there are none

@@ -111,7 +111,7 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   codes: ['code', 'codes'],
   outbox: ['mail', 'mails'],
   consent_receipts: ['consent', 'consents'],
-  consent_chain: ['proof of consent', 'stress of consent'],
+  consent_chain: ['proof of consent', 'proofs of consent'],
   withdrawals: ['withdrawal', 'withdrawals'],
   suppression_removals: ['note of a removal', 'notes of removals'],
   corrections: ['correction', 'corrections'],
