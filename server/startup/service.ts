@@ -1,5 +1,5 @@
 // Puts the parts together: words, database, secrets, limits, breaker, outbox, mail, metrics, clock and log. main.ts, the tests, the
-// Stress programs and every command that works beside a live server open a service, and close it. Opening it starts nothing: no port, no
+// stress programs and every command that works beside a live server open a service, and close it. Opening it starts nothing: no port, no
 // timer, no mail. It needs no built site.
 import path from 'node:path';
 
