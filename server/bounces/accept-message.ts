@@ -1,5 +1,5 @@
-// Takes a bounce or a complaint that came by mail. It counts only if it names a mail of ours: by its random message id, which only
-// those who got the mail know, or by a return path that we signed. Otherwise anyone could have any address suppressed.
+// Accepts bounces and complaints that arrive by mail. They must name one of our mails, by its random Message-ID or a signed
+// return path: otherwise anyone could suppress any e-mail address.
 import { readBounceAddress } from '#server/secrets/bounce-address.ts';
 import { findMail } from '#server/db/queries/returned-mail.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
@@ -9,13 +9,12 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =
   | { readonly type: 'no report' }
-  /** A failed delivery in words alone. */
+  /** A failed delivery in free text. */
   | { readonly type: 'unreadable report'; readonly program: string }
-  /** It names no mail of ours, or one whose row is deleted. */
+  /** The report names none of our mails, or one whose row is deleted. */
   | { readonly type: 'not ours' }
-  /** It is about an address that the mail was not sent to, such as the target of a broken forwarding. */
+  /** The report is about another recipient, such as the target of a broken forwarding. */
   | { readonly type: 'another address'; readonly email: string }
-  /** It is temporary, not about the address, or no complaint. */
   | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
   | {
       readonly type: ReportOutcome;
@@ -25,8 +24,7 @@ export type MessageOutcome =
     };
 
 /**
- * Reads a message and suppresses the address it is about, if it counts.
- * @param raw as it came
+ * Reads a message and suppresses the e-mail address it reports.
  * @param now milliseconds since 1970
  */
 export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
@@ -36,7 +34,7 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
   const mail = await findNamedMail(parts, message);
   if (mail === null) return { type: 'not ours' };
   const email = normaliseEmail(mail.recipient);
-  // No report is older than its mail, whatever its date.
+  // A report cannot be older than its mail, so an earlier date is wrong.
   const happenedAt = Math.max(message.writtenAt ?? 0, mail.created_at);
 
   if (message.type === 'feedback') {
@@ -47,7 +45,6 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
   }
 
   const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
-  // One who got the mail after all is not dead.
   const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
   if (about === undefined) return { type: 'another address', email };
   const meaning = meaningOfAll(about.answers);

@@ -1,6 +1,5 @@
-// Acts on a report that is known to be genuine: a bounce suppresses the address, and a complaint withdraws the lead's consent as
-// well. Repeating a report changes nothing, and a report older than the lead's last verification does nothing. Which bounces count
-// is decided in platform/mail-server-answers.ts.
+// Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent. A report older than the
+// lead's last verification is ignored.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
@@ -12,12 +11,10 @@ import { suppress } from '#server/db/tables/suppressions.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** Mail to an address came back for good, or its reader called it spam. */
 export type MailReport = {
   readonly reason: 'bounced' | 'complained';
   /** Not yet normalised. */
   readonly email: string;
-  /** The mail server's reply; null when there is none. */
   readonly note: string | null;
   /** Milliseconds since 1970. */
   readonly happenedAt: number;
@@ -28,18 +25,16 @@ export type ReportOutcome =
   | 'already'
   /** The owner has verified the address since. */
   | 'outdated'
-  /** No data is held about the address, so the report is not stored either. */
+  /** No data is held about the e-mail address, so the report isn't stored either. */
   | 'unknown';
 
 export type ReportParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly complaints: Complaints;
-  /** They learn of a lead's bounce. */
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
-/** Withdraws the consent of a lead who complained (server/consent/withdraw.ts). */
 type Complaints = {
   readonly withdraw: (
     tx: Db,
@@ -47,15 +42,14 @@ type Complaints = {
   ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
 };
 
-/** A signature that counts for one call only. */
+/** A signature that may be used once. */
 export type Once = {
   /** Its key in limit_windows. */
   readonly key: string;
-  /** From then on it is refused for its age. Milliseconds since 1970. */
+  /** When its age makes it invalid. Milliseconds since 1970. */
   readonly until: number;
 };
 
-/** Acts on one report. @param now milliseconds since 1970 */
 export async function takeReport(
   parts: ReportParts,
   report: MailReport,
@@ -67,10 +61,9 @@ export async function takeReport(
 }
 
 /**
- * Acts on the reports of one call, unless a call with the same key has counted before. Key and reports are one transaction, so
- * after a failure the provider's next try counts.
+ * Acts on the reports of one call. Key and reports share a transaction, so a failed call can be repeated.
  * @param now milliseconds since 1970
- * @returns null when such a call has counted; nothing was changed then
+ * @returns null if the key was used before; nothing is changed then
  */
 export async function takeReportsOnce(
   parts: ReportParts,
@@ -94,9 +87,8 @@ async function takeIn(
   now: number,
 ): Promise<ReportOutcome> {
   const email = normaliseEmail(reported);
-  // A report from a clock that is ahead must not outlast a later verification.
+  // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
-  // A code may be entered for this address, or the address erased, at this moment.
   await lockAddress(tx, database.engine, email);
   const holder = await findHolder(tx, email);
   if (holder === null) return 'unknown';

@@ -1,4 +1,3 @@
-// What mail providers report, on the whole way into the tables.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -23,9 +22,9 @@ import {
 import { withServer } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
-  describe(`reports of mail providers on ${engine}`, () => {
+  describe(`mail provider webhooks on ${engine}`, () => {
     for (const name of PROVIDERS)
-      it(`${name}: a bounce and a complaint are stored once, and undone by nothing but a newer consent`, () =>
+      it(`store a ${name} bounce and complaint once, and let only a newer consent undo them`, () =>
         withAmazon({ engine }, async (server) => {
           await askForCode(server);
           const bounce = { kind: 'bounce', at: server.now() } as const;
@@ -40,7 +39,6 @@ for (const engine of ENGINES) {
           await server.advance(1);
           const { leadId } = await becomeLead(server, EMAIL, 2);
           assert.deepEqual(await reasons(server), []);
-          // An older event does not undo a newer consent, however late it is reported.
           await server.advance(3_600);
           await report(server, name, bounce);
           await report(server, name, complaint);
@@ -58,7 +56,7 @@ for (const engine of ENGINES) {
         }));
 
     for (const name of PROVIDERS)
-      it(`${name}: nothing is stored about an address of which nothing is held`, () =>
+      it(`store nothing from ${name} about an unknown e-mail address`, () =>
         withAmazon({ engine }, async (server) => {
           for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
             await report(server, name, { kind: 'bounce', email, at: server.now() });
@@ -67,7 +65,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await reasons(server), []);
         }));
 
-    it('mailgun: a token counts for one call, of many at once and in every process, and again only after a failure of ours', () =>
+    it('accept a Mailgun token once across parallel calls and processes, and again only after our own failure', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         const now = server.now();
@@ -101,7 +99,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('sendgrid: an event with an odd field counts all the same; one that cannot be read is warned of', () =>
+    it('accept a SendGrid event with an odd field, and warn of an unreadable one', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         await askForCode(server, 'grace@example.com');
@@ -127,7 +125,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
       }));
 
-    it('takes a whole batch, of which each event counts by itself', () =>
+    it('process each event of a batch separately', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         await askForCode(server, 'grace@example.com');
@@ -149,9 +147,9 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('events of mail providers', () => {
+describe('mail provider webhooks', () => {
   for (const name of PROVIDERS)
-    it(`${name}: an address counts in brackets and behind a name, and one that cannot be read is warned of`, () =>
+    it(`read a ${name} e-mail address in brackets or after a name, and warn of an unreadable one`, () =>
       withAmazon({ engine: 'sqlite' }, async (server) => {
         await askForCode(server);
         const at = server.now();
@@ -164,7 +162,7 @@ describe('events of mail providers', () => {
         assert.doesNotMatch(server.logLines.join(''), /ada@|ada at/);
       }));
 
-  it('have no route until their provider is set', () =>
+  it('have no route until their provider is configured', () =>
     withServer({ engine: 'sqlite', env: { MAIL_EVENTS_MAILGUN_KEY: MAILGUN_KEY } }, async (server) => {
       const unknown = await server.app.inject({ method: 'POST', url: '/api/mail-events/nobody' });
       for (const name of PROVIDERS) {
@@ -178,7 +176,7 @@ describe('events of mail providers', () => {
       }
     }));
 
-  it('are refused by method, type, size and form before anything is done', () =>
+  it('refuse a wrong method, type, size or shape before doing anything', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       for (const name of PROVIDERS) {

@@ -1,4 +1,4 @@
-// Mailgun: failures and complaints. It signs a time and a token but not the event, so each token counts for one call only.
+// Mailgun: failures and complaints. Its signature covers a time and a token but not the event, so each token is accepted once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -39,10 +39,9 @@ const Call = z.object({
   }),
 });
 
-/** Reasons by which Mailgun calls the address dead: a mail server just said so, or had said so before. */
+/** Mailgun's reasons for a dead e-mail address: refused now, or suppressed after an earlier refusal. */
 const DEAD = new Set(['bounce', 'suppress-bounce']);
 
-/** @param key MAIL_EVENTS_MAILGUN_KEY */
 export function createMailgun(key: string): Provider {
   return {
     name: 'mailgun',
@@ -59,7 +58,7 @@ export function createMailgun(key: string): Provider {
         !isFresh(Number(timestamp) * 1_000, now)
       )
         return UNSIGNED;
-      // Keyed by the signature: the same digits, divided differently into time and token, have the same one.
+      // Keyed by the signature, because the same digits can be divided differently into time and token.
       const once = { key: `mailgun: ${expected}`, until: freshUntil(Number(timestamp) * 1_000) };
       return { type: 'reports', reports: reportsOf(call['event-data']), once };
     },
@@ -68,7 +67,6 @@ export function createMailgun(key: string): Provider {
 
 function reportsOf({
   event,
-  // Without one, the event is counted among those that cannot be read.
   recipient = '',
   severity,
   reason = '',
@@ -82,7 +80,7 @@ function reportsOf({
   return bounced(recipient, { answers, isSure: DEAD.has(reason), happenedAt });
 }
 
-/** Comparison in constant time needs equal lengths; text of another length is wrong in any case. */
+/** timingSafeEqual needs equal lengths. */
 const sameLength = (text: string, length: number): Buffer => {
   const bytes = Buffer.from(text, 'latin1');
   return bytes.length === length ? bytes : Buffer.alloc(length);

@@ -1,5 +1,4 @@
-// Postmark: bounces and spam complaints. It signs nothing; it sends the user and password of the address that it was given
-// (https://user:password@…), so anyone who learns them can report anything.
+// Postmark: bounces and spam complaints. It signs nothing: the user and password in its URL are the only proof of origin.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -16,22 +15,20 @@ import {
   type Provider,
 } from '#server/bounces/provider.ts';
 
-/** https://postmarkapp.com/developer/webhooks/bounce-webhook, and spam-complaint-webhook, which differs in the type only. */
+/** https://postmarkapp.com/developer/webhooks/bounce-webhook, and spam-complaint-webhook */
 const Event = z.object({
   RecordType: z.string(),
   Type: z.optional(z.string()),
   Email: z.optional(z.string()),
   BouncedAt: z.optional(IsoTime),
-  /** The mail server's reply, such as `smtp;550 5.1.1 …`. */
   Details: z.optional(z.string()),
 });
 
-/** Types of a dead address. Others are temporary, blocked, or the operator's own doing. */
+/** Other types are temporary, blocked, or caused by the operator. */
 const DEAD = new Set(['HardBounce', 'BadEmailAddress']);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** @param login MAIL_EVENTS_POSTMARK_LOGIN */
 export function createPostmark(login: string): Provider {
   const expected = digest(`Basic ${Buffer.from(login).toString('base64')}`);
   return {

@@ -1,4 +1,3 @@
-// Which calls of a mail provider are believed, and which events are bounces.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -28,8 +27,8 @@ import {
   askForCode,
 } from '#testing/mail-providers.ts';
 
-describe('events of mail providers', () => {
-  it('of SendGrid count when they are signed with its key, over exactly these bytes, and recently', () =>
+describe('mail provider webhooks', () => {
+  it('accept SendGrid events signed with its key, over the exact bytes, and recently', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -54,7 +53,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('of Mailgun count when time and token are signed with its key, recently, and each token once', () =>
+  it('accept Mailgun events with a recently signed time and token, each token once', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -71,14 +70,13 @@ describe('events of mail providers', () => {
       const first = asMailgun({ ...event, kind: 'soft bounce' }, now, 'spent');
       const complaint = asMailgun({ ...event, kind: 'complaint', email: 'eve@example.com' }, now, 'spent');
       assert.equal((await post(server, 'mailgun', complaint)).statusCode, 200);
-      // The signature would fit any event.
       await expectRefusal(server, 'mailgun', asMailgun(event, now, 'spent'), UNSIGNED);
       await expectRefusal(server, 'mailgun', first, UNSIGNED);
       assert.equal((await post(server, 'mailgun', right)).statusCode, 200);
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('of Mailgun and Postmark are no bounces when their reason is another one', () =>
+  it('ignore Mailgun and Postmark bounces that have another reason than a dead address', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
@@ -109,7 +107,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), []);
     }));
 
-  it('of Postmark count with the user and password that were agreed on', () =>
+  it('accept Postmark events with the configured user and password', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const right = asPostmark({ kind: 'bounce', at: server.now() });
@@ -126,7 +124,7 @@ describe('events of mail providers', () => {
       }
     }));
 
-  it('of Amazon SES count when SNS signed them for our topic, in either version', () =>
+  it('accept Amazon SES events signed by SNS for our topic, in either signature version', () =>
     withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
       await askForCode(server);
       const now = server.now();
@@ -175,7 +173,7 @@ describe('events of mail providers', () => {
       );
     }));
 
-  it('of Amazon SES wait while the certificate cannot be fetched, and are refused when it is none', () =>
+  it('postpone Amazon SES events while the certificate cannot be fetched, and refuse them if it is invalid', () =>
     withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
       await askForCode(server);
       const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
@@ -189,13 +187,12 @@ describe('events of mail providers', () => {
       answers.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
       assert.equal((await post(server, 'ses', call)).statusCode, 200);
 
-      // The certificate expires.
       server.setClock(Date.UTC(2121, 0, 1));
       const late = await post(server, 'ses', asSes({ kind: 'complaint', at: server.now() }, server.now()));
       assert.equal(late.statusCode, 401);
     }));
 
-  it('of Amazon SES begin with a subscription, which is confirmed for our topic, at its own host, and no other', () =>
+  it('confirm an Amazon SES subscription only for our topic and at its own host', () =>
     withAmazon({ engine: 'sqlite' }, async (server, { asked, answers }) => {
       const token = '2336412f37fb687f5d51e6e2425ba1f3';
       const url = (topic: string, host = SNS) =>
@@ -237,7 +234,7 @@ describe('events of mail providers', () => {
       assert.equal(asked.length, 1, 'a subscription that was ended is not confirmed again');
     }));
 
-  it('of Amazon SES are no bounces when they are temporary, about the message, or the owner’s own wish', () =>
+  it('ignore Amazon SES bounces that are temporary, about the message, or requested by the owner', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const at = server.now();
@@ -276,7 +273,6 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), ['complained']);
     }));
 });
-/** The same event of Mailgun's, signed anew. */
 function asFresh(payload: string, now: number): Call {
   const { signature } = JSON.parse(asMailgun({ kind: 'bounce', at: now }, now).payload) as {
     signature: unknown;

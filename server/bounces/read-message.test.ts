@@ -1,4 +1,3 @@
-// Reports as they come, read without a database.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -7,7 +6,7 @@ import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 
 const read = (text: string) => readReturnedMessage(Buffer.from(text));
 
-it('reads a report of a failed delivery: folded fields, line ends of either kind, the line of an mbox', async () => {
+it('reads a failed delivery with folded fields, either line ending, or an mbox line', async () => {
   const text = deliveryStatus({ messageId: '<an-id@example.com>', original: 'Ada@Example.com' });
   for (const variant of [
     text,
@@ -33,7 +32,7 @@ it('reads a report of a failed delivery: folded fields, line ends of either kind
   }
 });
 
-it('reads the final recipient and the action without what stands around them, and the original one only without a final', async () => {
+it('prefers the final recipient to the original one, and strips text around recipient and action', async () => {
   for (const [recipient, expected] of [
     ['ada@example.com', 'ada@example.com'],
     ['<ada@example.com> (Ada Lovelace)', 'ada@example.com'],
@@ -50,7 +49,7 @@ it('reads the final recipient and the action without what stands around them, an
   }
 });
 
-it('reads the Message-ID that a relay has replaced', async () => {
+it('reads a Message-ID that a relay has replaced', async () => {
   const relays = deliveryStatus({ messageId: '<0102019aaaf5@relay.example>' });
   const message = await read(
     relays.replace(
@@ -66,7 +65,7 @@ it('reads the Message-ID that a relay has replaced', async () => {
   ]);
 });
 
-it('names the program of a report that is in words alone', async () => {
+it('names the program that wrote a report in free text', async () => {
   for (const [text, program] of [
     [
       'Subject: failure notice\n\nHi. This is the qmail-send program at mx.example.com.\nI am afraid',
@@ -82,7 +81,7 @@ it('names the program of a report that is in words alone', async () => {
     assert.deepEqual(await read(text), { type: 'unreadable report', program });
 });
 
-it('divides an mbox into its messages, whatever pieces it comes in, and nothing else', async () => {
+it('splits an mbox into its messages, however it is chunked', async () => {
   const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
   const one = `${deliveryStatus().replace('’', "'")}\r\nFrom here on, nothing is new.\r\n\r\n>From x 10:00\r\n`;
   const long = `Subject: long\r\n\r\n${'x'.repeat(2_500_000)}\r\n\r\n`;
@@ -109,7 +108,7 @@ it('divides an mbox into its messages, whatever pieces it comes in, and nothing 
     }
 });
 
-it('reads a complaint, with the headers alone of what it is about', async () => {
+it('reads a complaint that returns only the headers of the mail', async () => {
   assert.deepEqual(
     await read(feedbackReport({ messageId: '<an-id@example.com>', mailFrom: 'b-1@bounce.example' })),
     {
@@ -122,7 +121,7 @@ it('reads a complaint, with the headers alone of what it is about', async () => 
   );
 });
 
-it('reads a report whose end is missing, as long as the report itself is there', async () => {
+it('reads a truncated report if the report part is complete', async () => {
   const text = deliveryStatus({ messageId: '<an-id@example.com>' });
   const cut = await read(text.slice(0, text.indexOf('Date: Fri, 20 Nov 2026 12:00:00')));
   assert.equal(cut.type, 'delivery status');

@@ -1,24 +1,22 @@
-// Reads reports that come back by mail: a mail could not be delivered (RFC 3464), or its reader called it spam (RFC 5965). Returns
-// what the report says and which mail it names; whether to believe it is decided in take-message.ts. Parsed with postal-mime: MIT-0,
-// no dependencies, limits on depth and headers, by the author of nodemailer.
+// Reads reports that arrive by mail: failed deliveries (RFC 3464) and complaints (RFC 5965). accept-message.ts decides whether to
+// believe them. Parsed with postal-mime: MIT-0, no dependencies, limits on depth and headers.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
-/** What a report says about one recipient. */
 type RecipientStatus = {
-  /** The final recipient: mail to the original one may have been forwarded. Of a report that names no final one, the original. */
+  /** The final recipient, because mail to the original one may have been forwarded; the original if no final one is named. */
   readonly address: string;
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
-  /** The status, and the mail server's reply behind it. */
+  /** The status, followed by the mail server's reply. */
   readonly answers: readonly string[];
 };
 
 type Named = {
-  /** Message ids of the mail that the report may be about, unchecked. */
+  /** Message-IDs of the mail that the report may be about, unchecked. */
   readonly messageIds: readonly string[];
-  /** Addresses that the report came to, unchecked; one may be our signed return path. */
+  /** Recipients of the report, unchecked; one may be our signed return path. */
   readonly cameTo: readonly string[];
-  /** Its date, unchecked, in milliseconds since 1970; null when it has none. */
+  /** Unchecked. Milliseconds since 1970. */
   readonly writtenAt: number | null;
 };
 
@@ -26,40 +24,38 @@ export type ReturnedMessage =
   | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
   /** feedback: its type, such as `abuse` or `not-spam`. */
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
-  /** A report of a failed delivery in words alone, as the program of this name writes it. */
+  /** A failed delivery in the free text of this program. */
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
 
-/** Enough for the report and the headers of the mail it returns. */
+/** Enough for the report and the headers of the returned mail. */
 const READ_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 20;
 
 const PARSING = {
   attachmentEncoding: 'utf8',
-  // Keeps the returned mail as an attachment instead of merging its text.
   forceRfc822Attachments: true,
   maxNestingDepth: MAX_NESTING,
   maxHeadersSize: MAX_HEADER_BYTES,
 } as const;
 
-/** The types of RFC 3464, and those of RFC 6533 for addresses beyond ASCII. */
+/** RFC 3464, and RFC 6533 for addresses beyond ASCII. */
 const DELIVERY_STATUS = ['message/delivery-status', 'message/global-delivery-status'];
 const FEEDBACK = ['message/feedback-report'];
 const RETURNED = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'];
 
-/** Headers of the returned mail: a relay that gives it another Message-ID keeps ours in one of the others. */
+/** A relay that replaces the Message-ID keeps ours in another header. */
 const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-id', 'references'];
 
-/** Headers in which mail servers note the recipient of a message. */
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
 
-/** The line before each message of an mbox: From, the sender, and the time. */
+/** From, the sender, and the time. */
 const MBOX_LINE = /^From \S.*\d\d:\d\d/;
 const LINE_FEED = 0x0a;
 
 /**
- * Divides what a file or a pipe brings into messages: several in an mbox, otherwise one.
+ * Splits a file or pipe into messages: several in an mbox, otherwise one.
  * @returns the first {@link READ_BYTES} of each
  */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
@@ -83,7 +79,6 @@ export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGener
   yield Buffer.concat(parts);
 }
 
-/** Lines with their ends; a very long one comes in pieces. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   let begun: Uint8Array[] = [];
   let bytes = 0;
@@ -106,9 +101,8 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 }
 
 /**
- * Reads one message.
- * @param raw as it came, or its first {@link READ_BYTES}
- * @returns `other` when it is no such report, or a broken one
+ * @param raw the message, or its first {@link READ_BYTES}
+ * @returns `other` for any other or broken message
  */
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
@@ -146,7 +140,6 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
     type: 'delivery status',
     recipients: aboutEach.map((fields) => ({
       address: addressIn(fields.get('final-recipient') ?? fields.get('original-recipient') ?? ''),
-      // A comment may follow.
       action: /^[\w-]*/.exec(fields.get('action') ?? '')![0].toLowerCase(),
       answers: [fields.get('status'), fields.get('diagnostic-code')].filter(isGiven),
     })),
@@ -162,7 +155,6 @@ function addressIn(field: string): string {
   return (/<([^<>]*)>/.exec(text)?.[1] ?? text.replaceAll(/\([^()]*\)/g, '')).replaceAll(/\s/g, '');
 }
 
-/** Which program wrote a report of a failed delivery that is for people alone. */
 function programOf({ headers, subject = '', text = '' }: Email): string | null {
   if (/^Hi\. This is the .* program at /m.test(text)) return 'qmail';
   if (headers.some(({ key }) => key === 'x-failed-recipients')) return 'Exim';
@@ -173,7 +165,7 @@ function programOf({ headers, subject = '', text = '' }: Email): string | null {
   return isFromDaemon && /undeliver|returned|delivery|failure|failed/i.test(subject) ? 'a mail server' : null;
 }
 
-/** Removes the line that mail servers put before a message that they pipe to a program. */
+/** Removes the mbox line that mail servers add when they pipe a message to a program. */
 function withoutMboxLine(raw: Uint8Array): Uint8Array {
   const isThere = Buffer.from(raw.subarray(0, 5)).toString('latin1') === 'From ';
   return isThere ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
@@ -187,7 +179,7 @@ function partOf({ attachments }: Email, types: readonly string[]): string | null
   return part === undefined ? null : textOf(part);
 }
 
-/** Reads groups of `Name: value`, divided by empty lines; a line that begins with a space continues the line before. */
+/** Reads groups of `Name: value`; an empty line ends a group, and a line that begins with a space continues the previous one. */
 function fieldGroups(text: string): Map<string, string>[] {
   return text
     .trim()
@@ -203,7 +195,6 @@ function fieldGroups(text: string): Map<string, string>[] {
     });
 }
 
-/** The headers of the returned mail, of which the report may hold only a part. */
 async function returnedHeaders(message: Email): Promise<ReadonlyMap<string, string>> {
   const text = partOf(message, RETURNED);
   if (text === null) return new Map();

@@ -1,5 +1,4 @@
-// The routes to which mail providers report bounces and complaints, one for each provider that is set. A call counts only when its
-// origin is proved; it is answered with success only once it is stored, and may come twice.
+// Routes for mail providers' reports. A call must prove its origin, and gets success only once it is stored; it may come twice.
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -26,7 +25,7 @@ type MailEventParts = ReportParts & {
   readonly sendError: Http['sendError'];
 };
 
-/** Amazon SNS sends its JSON as plain text. */
+/** Amazon SNS sends JSON as plain text. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
 
@@ -40,7 +39,7 @@ const providersOf = (
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
 ];
 
-/** Takes each report in a separate transaction, because a batch of thousands in one would hold up the database. */
+/** One transaction per report: a batch of thousands in one would block the database. */
 async function takeEach(
   parts: ReportParts,
   reports: readonly MailReport[],
@@ -51,7 +50,7 @@ async function takeEach(
   return outcomes;
 }
 
-/** Adds the routes of the providers that are set. @returns their paths */
+/** @returns paths of the configured providers */
 export async function addMailEventRoutes(
   app: FastifyInstance,
   { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,

@@ -1,4 +1,4 @@
-// Twilio SendGrid: a batch of events, signed with the key of its signed event webhook.
+// Twilio SendGrid: batches of events, signed with the key of its signed event webhook.
 import { createPublicKey, verify } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -14,7 +14,7 @@ import {
 } from '#server/bounces/provider.ts';
 import type { MailReport } from '#server/bounces/accept-report.ts';
 
-/** The events that are read. Others come in the same batches, and need not have the shape of these. */
+/** Other events come in the same batches, and need not have this shape. */
 const Kind = z.object({ event: z.enum(['bounce', 'spamreport']) });
 
 const Text = z.optional(z.nullable(z.string()));
@@ -23,7 +23,7 @@ const Event = z.extend(Kind, {
   email: z.string(),
   /** Seconds. */
   timestamp: z.coerce.number().check(z.positive()),
-  /** `bounce`, or `blocked` when the address is not the reason. */
+  /** `bounce`, or `blocked` if the address isn't the reason. */
   type: Text,
   status: Text,
   reason: Text,
@@ -35,7 +35,6 @@ const BATCH_LIMIT_BYTES = 1024 * 1024;
 const EVENTS_MAX = 10_000;
 const Batch = z.array(z.unknown()).check(z.maxLength(EVENTS_MAX));
 
-/** @param key MAIL_EVENTS_SENDGRID_KEY */
 export function createSendGrid(key: string): Provider {
   const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
   return {
@@ -61,7 +60,7 @@ export function createSendGrid(key: string): Provider {
       return {
         type: 'reports',
         reports: events.flatMap(reportsOf),
-        // Such an event must not refuse the others, which come in no second batch.
+        // Counted, not refused, because the rest of the batch comes only once.
         unread: read.length - events.length,
       };
     },

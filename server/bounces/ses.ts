@@ -1,4 +1,4 @@
-// Amazon SES: bounces and complaints, through a topic of Amazon SNS.
+// Amazon SES: bounces and complaints, through an Amazon SNS topic.
 import * as z from 'zod/mini';
 
 import {
@@ -16,10 +16,7 @@ import {
 import { createSns, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
 import type { MailReport } from '#server/bounces/accept-report.ts';
 
-/**
- * https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html; with event publishing, only the name
- * of the first field differs.
- */
+/** https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html; event publishing renames only the first field. */
 const Notification = z.object({
   notificationType: z.optional(z.string()),
   eventType: z.optional(z.string()),
@@ -49,7 +46,6 @@ const Notification = z.object({
 const Reported = z.enum(['Bounce', 'Complaint']);
 const Kind = z.union([z.object({ notificationType: Reported }), z.object({ eventType: Reported })]);
 
-/** @param topic MAIL_EVENTS_SES_TOPIC */
 export function createSes(topic: string, fetchIt: Fetch): Provider {
   const sns = createSns(topic, fetchIt);
   return {
@@ -58,7 +54,7 @@ export function createSes(topic: string, fetchIt: Fetch): Provider {
     read: async ({ body, now }) => {
       const message = readJson(SnsMessage, body.toString('utf8'));
       if (message === null) return UNREADABLE;
-      // The time first, so that no certificate is fetched for an old message.
+      // Checked first, so an old message causes no certificate download.
       if (!isFresh(Date.parse(message.Timestamp), now)) return UNSIGNED;
       const judged = await sns.judge(message, now);
       if (judged === 'later') return { type: 'later' };
@@ -86,7 +82,7 @@ function reportsOf({
 }: z.infer<typeof Notification>): MailReport[] {
   const type = notificationType ?? eventType;
   if (type === 'Bounce' && bounce?.bounceType === 'Permanent') {
-    // The address exists; its owner unsubscribed at SES.
+    // The e-mail address exists; its owner unsubscribed at SES.
     const isSure = bounce.bounceSubType !== 'UnsubscribedRecipient';
     return bounce.bouncedRecipients.flatMap(({ emailAddress, status, diagnosticCode }) =>
       isSure

@@ -1,13 +1,11 @@
-// Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
-// Written here because the library for it (sns-validator) waits for a certificate without a timeout, accepts one of any size from
-// any region and path, and keeps every certificate it has seen.
+// Verifies Amazon SNS messages: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html The library
+// sns-validator has no timeout or size limit, and trusts any region and path.
 import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
 
 import { IsoTime } from '#server/bounces/provider.ts';
 
-/** Node's fetch, or a test's. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export const SnsMessage = z.object({
@@ -16,7 +14,7 @@ export const SnsMessage = z.object({
   TopicArn: z.string(),
   Subject: z.optional(z.nullable(z.string())),
   Message: z.string(),
-  /** When it was published; the same at each delivery attempt. */
+  /** Publication time; the same for each delivery attempt. */
   Timestamp: z.string().check(z.refine((text) => IsoTime.safeParse(text).success)),
   Token: z.optional(z.string()),
   SubscribeURL: z.optional(z.string()),
@@ -33,20 +31,19 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 
 const FETCH_TIMEOUT_MS = 5_000;
 const ANSWER_MAX_BYTES = 16 * 1024;
-/** SNS uses a certificate for years, and two while it changes. */
+/** SNS uses a certificate for years, and two during a change. */
 const CERTIFICATES_KEPT = 4;
-/** A limit, because anyone who knows the topic can name certificates that do not exist. */
+/** Limited, because anyone who knows the topic can name certificates that don't exist. */
 const FETCHES_AT_ONCE = 2;
-/** The names of SNS certificates; no other path of the host is trusted. */
+/** No other path of the host is trusted. */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
 
-/** The origin of SNS in the topic's region. @param topic an ARN */
 function originOf(topic: string): string {
   const [, partition, , region = ''] = topic.split(':');
   return `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
-/** The text that is signed: some fields in the order of their names, each name and value on a line. */
+/** The signed text: fields in order of name, each name and value on a line. */
 function canonical(message: SnsMessage): string {
   const names =
     message.Type === 'Notification'
@@ -59,13 +56,12 @@ function canonical(message: SnsMessage): string {
 }
 
 export type Sns = {
-  /** Whether a message is from SNS and of this topic. `later`: its certificate cannot be fetched now. */
+  /** `later`: its certificate cannot be fetched now. */
   readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
-  /** Confirms the subscription that a genuine message asks about. */
   readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
 };
 
-/** @param topic its ARN; messages of other topics are refused, and only SNS of its region is called */
+/** @param topic an ARN; messages of other topics are refused */
 export function createSns(topic: string, fetchIt: Fetch): Sns {
   const origin = originOf(topic);
   const certificates = new Map<string, X509Certificate>();
@@ -99,7 +95,7 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
         message.TopicArn !== topic ||
         hash === undefined ||
         address === null ||
-        // Fails with a user, a port or a query in it.
+        // Fails for a URL with a user, port or query.
         address.href !== `${origin}${address.pathname}` ||
         !CERTIFICATE_PATH.test(address.pathname)
       )
@@ -136,11 +132,11 @@ function parseCertificate(pem: string): X509Certificate | null {
 
 type Fetched =
   | { readonly type: 'text'; readonly text: string }
-  /** The host has no such text, or it is too long. */
+  /** Missing, or too long. */
   | { readonly type: 'refused' }
   | { readonly type: 'later' };
 
-/** Fetches a small text, with a timeout and a size limit, without redirects. */
+/** Fetches a small text with a timeout and a size limit, without redirects. */
 async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
@@ -153,7 +149,6 @@ async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
     let bytes = 0;
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      // Returning ends the download.
       if (bytes > ANSWER_MAX_BYTES) return { type: 'refused' };
       chunks.push(chunk);
     }
