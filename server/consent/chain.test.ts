@@ -1,4 +1,3 @@
-// The chain of consents: nothing that this page does looks like a forgery, whatever process, secret or copy is at work.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +19,7 @@ import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  describe(`the chain of consents on ${engine}`, () => {
+  describe(`the consent chain on ${engine}`, () => {
     it('proves a consent with its wording, version, times and IP addresses', () =>
       withServer({ engine }, async (server) => {
         await agree(server, 'ada@example.com');
@@ -71,7 +70,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('verifies after an erasure, with an anchor from before it, and holds nothing about the person', () =>
+    it('verifies after an erasure, against an older anchor, and holds nothing about the person', () =>
       withServer({ engine }, async (server) => {
         for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
         const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
@@ -85,7 +84,7 @@ for (const engine of ENGINES) {
         assert.equal(gone.exitCode, 1);
       }));
 
-    it('has no error after everything that this page does', () =>
+    it('reports no error after any action of this product', () =>
       withServer({ engine }, async (server) => {
         const { database, service, config, now } = server;
         const { db } = database;
@@ -97,7 +96,6 @@ for (const engine of ENGINES) {
         for (const name of ['ada', 'dan', 'fay']) await agree(server, `${name}@example.com`, 2);
         const correct = ['correct', 'ada@example.com', '--name', 'Ada King', '--company', 'Lovelace'];
         assert.equal((await desk(service, correct)).exitCode, 0);
-        // A consent waits for the mail server's reply, and so does everything after it.
         await db.updateTable('outbox').set({ state: 'queued' }).execute();
         await suppressDan();
         assert.deepEqual((await verifyReport(server)).errors, []);
@@ -105,7 +103,6 @@ for (const engine of ENGINES) {
         await server.advance(61);
         const before = await verifyReport(server);
         assert.deepEqual([before.errors, before.entries], [[], 8]);
-        // A copy, as a backup or a move to another database makes it.
         const older = await freshDatabase('sqlite');
         try {
           await moveRows(database, older, () => {});
@@ -131,7 +128,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('is signed by the newest secret, and processes without it leave sealing to the others', () =>
+    it('is signed with the newest secret, and processes without it leave sealing to the others', () =>
       withServer({ engine }, async (server) => {
         const { database, service, now } = server;
         await agree(server, 'ada@example.com');
@@ -162,14 +159,14 @@ for (const engine of ENGINES) {
   });
 }
 
-it('refuses an anchor that was copied badly, and checks nothing', () =>
+it('refuses a mistyped anchor without checking anything', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
     assert.deepEqual([exitCode, out], [2, '']);
     assert.match(notes, /An anchor is what "consent anchor" prints/);
   }));
 
-it('is one chain when several processes seal at once', () =>
+it('stays one chain when several processes seal at once', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     for (let n = 0; n < 12; n += 1) await agree(server, `lead${n}@example.com`);
     const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
@@ -188,7 +185,7 @@ it('is one chain when several processes seal at once', () =>
     }
   }));
 
-it('holds nothing of a person who is erased while the consent is being sealed', () =>
+it('holds nothing about a person erased during sealing', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await agree(server, 'ada@example.com');
     await server.advance(60);
@@ -200,7 +197,6 @@ it('holds nothing of a person who is erased while the consent is being sealed', 
         await lockChain(tx, 'postgres');
         erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
         await until(async () => (await countLockWaiters(db)) > 0);
-        // What the sealer had read before.
         const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
         const entry = {
           position: 1,

@@ -1,5 +1,5 @@
-// The chain of consents: each entry holds the hash of the previous one, and the newest is signed with a key that is not in the database.
-// One process at a time appends.
+// The consent chain: each entry holds the hash of the previous one, and the newest is signed with a key outside the database. One
+// process at a time appends.
 import { hash as hashOf, randomBytes } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
@@ -11,44 +11,38 @@ import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainEntry = Selectable<Schema['consent_chain']>;
-/** Of an entry, or of the whole chain: its newest entry. */
 export type ChainHead = { readonly position: number; readonly hash: string };
 
-/** Kinds of entries that are about a row. */
 export type RowKind = keyof RowFacts;
 
-/** What an entry says, by its kind. */
 export type Contents = RowFacts & {
   readonly consent: RowFacts['consent'] & {
-    /** URL of the page. */
     readonly page: string;
-    /** The e-mail with the code, and the mail server's reply; null if they were deleted before the consent was sealed. */
+    /** The code's e-mail and the mail server's reply; null if they were deleted before sealing. */
     readonly message_id: string | null;
     readonly mailed_at: string | null;
     readonly reply: string | null;
   };
-  /** The entry of the same row was emptied, because the person was erased. */
   readonly erasure: { readonly erased_at: string };
-  /** Errors that the operator has looked into. */
   readonly acceptance: { readonly errors: readonly ChainError[]; readonly accepted_at: string };
 };
 
-/** What is wrong with the chain. Never personal: an accepted error stays in the chain for good. */
+/** Never personal, because an accepted error stays in the chain for good. */
 export type ChainError = {
-  /** Null for a row that has no entry. */
+  /** Null for a row without an entry. */
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
-  /** The first and the last entry that it leaves unproved. */
+  /** First and last entry left unproved. */
   readonly unproves: readonly [first: number, last: number];
-  /** Hash of what was found: whoever accepts an error accepts nothing else at this position. */
+  /** Hash of the finding, so accepting an error accepts no other at this position. */
   readonly fingerprint: string;
 };
 
 export type NewEntry = {
   readonly [Kind in ChainEntry['kind']]: {
     readonly kind: Kind;
-    /** The row that it is about. An acceptance has a number instead. */
+    /** An acceptance has a number instead. */
     readonly rowId: string;
     readonly content: Contents[Kind];
   };
@@ -57,7 +51,7 @@ export type NewEntry = {
 const SALT_BYTES = 16;
 export const sha256 = (text: string): string => hashOf('sha256', text);
 
-/** The salt is erased with the content; without it, nobody can guess the content from its hash. */
+/** The salt is erased with the content; without it, the hash doesn't let anyone guess the content. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 export const hashOfEntry = ({
   previous,
@@ -68,12 +62,10 @@ export const hashOfEntry = ({
 }: Pick<ChainEntry, 'previous' | 'position' | 'kind' | 'row_id' | 'content_hash'>): string =>
   sha256([previous, position, kind, rowId, contentHash].join('\n'));
 
-/** Before the first entry. */
 export const BEGINNING: ChainHead = { position: 0, hash: '0'.repeat(64) };
 
 const textOf = ({ position, hash }: ChainHead): string => `${position}:${hash}`;
 
-/** The newest entry, signed or not. */
 export async function chainHead(db: Db): Promise<ChainHead> {
   const head = await db
     .selectFrom('consent_chain')
@@ -85,13 +77,12 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-/** Makes others who append to the chain wait until this transaction ends. SQLite has one writer anyway. */
+/** Blocks others who append to the chain until this transaction ends. SQLite has one writer anyway. */
 export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
 }
 
-/** There is one head: the ID of its row. */
 const HEAD_ID = 'head';
 
 export type SignedHead = ChainHead & {
@@ -101,7 +92,7 @@ export type SignedHead = ChainHead & {
   readonly signedAt: number;
 };
 
-/** The head that was signed last; null if none ever was. */
+/** @returns null if no head was ever signed */
 export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead | null> {
   const row = await db
     .selectFrom('consent_chain_head')
@@ -115,7 +106,7 @@ export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead |
   return { position, hash, isGenuine, isByNewestSecret, signedAt };
 }
 
-/** Whether the newest entry is the signed head, and the signature ours. */
+/** Whether the newest entry is the signed head, with our signature. */
 export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> {
   const [newest, signed] = [await chainHead(db), await signedHead(db, secrets)];
   return signed !== null && signed.isGenuine && textOf(signed) === textOf(newest);
@@ -132,8 +123,8 @@ async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead,
 }
 
 /**
- * At a start: signs the beginning of an unused chain, and signs the head anew after a change of the secret. Any other chain stays as it
- * is: the operator decides about entries without a signature.
+ * At a start: signs an unused chain, and signs the head again after a change of the secret. The operator decides about unsigned
+ * entries.
  * @param now milliseconds since 1970
  */
 export async function keepChainSigned(
@@ -162,8 +153,8 @@ async function isUnused(db: Db): Promise<boolean> {
 }
 
 /**
- * Appends entries, and signs the new head if the previous one was signed. It never signs over an entry without a signature, unless the
- * operator accepts it. The caller has locked the chain.
+ * Appends entries, and signs the new head if the previous one was signed: never over an unsigned entry unless the operator
+ * accepts it. The caller has locked the chain.
  * @returns the position of the newest entry
  */
 export async function appendEntries(
@@ -194,14 +185,14 @@ export async function appendEntries(
   return head.position;
 }
 
-/** The position at which the entry called k was erased; null if it was not. */
+/** The position at which the entry named k was erased, or null. */
 export const erasedAt = sql<number | null>`(
   select e.position from consent_chain e where e.row_id = k.row_id and e.kind = 'erasure' and k.kind <> 'erasure'
 )`;
 
 /**
- * Makes the function that empties the entries of a person who is being erased. Their positions stay, so that the others can still be checked,
- * and an erasure is appended for each: whatever is empty without one was emptied by a stranger.
+ * Makes the function that empties an erased person's entries. Positions stay, and an erasure is appended for each: an empty entry
+ * without one is a forgery.
  * @param now milliseconds since 1970
  */
 export const createProofEraser =
@@ -212,7 +203,6 @@ export const createProofEraser =
     }: { readonly database: Pick<OpenDatabase, 'engine'>; readonly secrets: Secrets },
     now: number,
   ) =>
-  /** @returns how many entries are about the person */
   async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
     // A consent may be on its way into the chain.
     await lockChain(tx, engine);
@@ -240,7 +230,7 @@ const ERRORS_PER_ENTRY = 1_000;
 const acceptanceId = (number: number): string => `acceptance-${number}`;
 
 /**
- * Appends errors that the operator accepts, and signs the whole chain as it is.
+ * Appends errors that the operator accepts, and signs the whole chain.
  * @param options now: milliseconds since 1970
  */
 export async function acceptErrors(
@@ -261,7 +251,7 @@ export async function acceptErrors(
   });
 }
 
-/** The acceptances, the oldest first. */
+/** Oldest first. */
 export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (;;) {

@@ -1,5 +1,4 @@
-// Checks the chain of consents: that its entries follow each other up to a head that we signed, and that what was sealed and the rows say
-// the same. Changes nothing.
+// Checks the consent chain, read-only: entries follow each other up to a signed head, and rows match their sealed content.
 import { sql } from 'kysely';
 
 import {
@@ -27,32 +26,30 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainReport = {
   readonly entries: number;
-  /** Entries of erased people: their positions are checked, their contents are gone. */
+  /** Entries of erased people, whose content is gone. */
   readonly erased: number;
   readonly head: ChainHead;
-  /** How many errors there are; the first are listed. */
+  /** Total number; only the first are listed. */
   readonly errorCount: number;
   readonly errors: readonly ChainError[];
-  /** Errors that the operator has looked into; the first are listed. */
+  /** Errors that the operator has accepted; the first are listed. */
   readonly accepted: readonly ChainError[];
 };
 
-/** An entry, with what its row says now. */
 type CheckedEntry = ChainEntry & {
   readonly erased_at: number | null;
   readonly facts: RowFacts[RowKind] | null;
 };
 
 export type CheckOptions = {
-  /** A head that was printed at another time: it has to be in the chain. */
+  /** A head from an earlier time, which the chain must contain. */
   readonly anchor?: ChainHead | undefined;
-  /** How many errors are listed. */
+  /** Maximum number of listed errors. */
   readonly mostErrors?: number;
   /** Takes the number of entries checked so far; may throw to end the check. */
   readonly onChecked?: (entries: number) => void;
-  /** Called for each entry, before its errors. content: null if it cannot be read. */
+  /** Called before the entry's errors. content: null if unreadable */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
-  /** Called for every error. */
   readonly onError?: (error: ChainError, isAccepted: boolean) => void;
 };
 
@@ -60,7 +57,7 @@ const PAGE_SIZE = 100;
 const nothing = () => {};
 
 /**
- * Checks the whole chain, a page at a time, beside processes that append to it.
+ * Checks the whole chain, a page at a time, while other processes append to it.
  * @param now milliseconds since 1970
  */
 export async function verifyChain(
@@ -82,10 +79,9 @@ export async function verifyChain(
   let [entries, erased, after] = [0, 0, Number.MIN_SAFE_INTEGER];
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
-  // What starting left: the peak is 10 MB lower.
+  // Collecting garbage lowers peak memory by 10 MB.
   const collect = createCollector();
 
-  /** @returns whether there was anything to check */
   const checkRest = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
@@ -107,7 +103,7 @@ export async function verifyChain(
     return entries > before;
   };
 
-  // What is appended meanwhile is signed meanwhile: the head that is compared was read after all that it covers.
+  // The head is read after all its entries, so entries appended meanwhile are covered.
   let signed;
   do signed = await signedHead(db, secrets);
   while (await checkRest());
@@ -121,7 +117,7 @@ export async function verifyChain(
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
-/** The accepted errors, from entries that the signed head covers: a stranger may append others. */
+/** Accepted errors, only from entries below the signed head: a stranger may append others. */
 async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly ChainError[]> {
   const signed = await signedHead(db, secrets);
   if (signed === null || !signed.isGenuine) return [];
@@ -130,7 +126,7 @@ async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly Chain
     .flatMap((entry) => (readContent(entry) as Contents['acceptance'] | null)?.errors ?? []);
 }
 
-/** What the content says; null if it is missing, does not fit its hash, or cannot be read. */
+/** @returns null if the content is missing, unreadable or doesn't fit its hash */
 function readContent({ content, salt, content_hash: hash }: ChainEntry): object | null {
   if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
   try {
@@ -151,7 +147,6 @@ const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =
     'position',
   );
 
-/** @param state what an acceptance of this error holds for */
 function errorAt(
   position: number,
   expected: string,
@@ -165,7 +160,7 @@ function errorAt(
 
 function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
-  // The hash before covers all that comes before it: an accepted error vouches for that as well.
+  // The previous hash covers everything before it, so accepting this error vouches for that as well.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
   const error = (expected: string, found: string) => [
     errorAt(position, expected, found, state, [0, position]),
@@ -177,7 +172,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
   const { position, kind, erased_at: erasure, facts } = entry;
-  // The salt goes when the person is erased, and with it all that this state could tell.
+  // Erasing the person deletes the salt, and with it all this state could reveal.
   const state = [entry.salt, entry.content, facts];
   const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];
   if (erasure !== null) {
@@ -198,7 +193,6 @@ function checkContent(entry: CheckedEntry, content: object | null): readonly Cha
   return fields.length === 0 ? [] : error(`its ${kind} as sealed`, `other values (${fields.join(', ')})`);
 }
 
-/** Compares the signed head with the chain. */
 async function checkHead(
   db: Db,
   signed: SignedHead | null,
@@ -221,7 +215,7 @@ async function checkHead(
   return found;
 }
 
-/** The newest may wait for their mail. An ID that this page did not make has no time. */
+/** The newest may wait for their mail. A foreign ID has no time. */
 const isRecent = (id: string, now: number): boolean => Math.abs(now - timeOfId(id)) <= OVERLAP_MS;
 
 const unsealed = (id: string): ChainError => {

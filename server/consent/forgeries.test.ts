@@ -1,4 +1,4 @@
-// A stranger who can write to the database, and does not have APP_SECRET, changes no proof without a trace.
+// A stranger who can write to the database but lacks APP_SECRET cannot change a proof unnoticed.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +33,6 @@ const cut = (position: number) =>
   `${position}: the entry that was signed as the newest | none or another one`;
 const anchor = (position: number) => `${position}: the entry that was anchored | none or another one`;
 
-/** SQL, or what takes more than one statement. */
 type Forging = string | ((db: Db) => Promise<unknown>);
 
 const idOf = (name: string) =>
@@ -66,7 +65,10 @@ const swap = (columns: string) => [
   'drop table swapped',
 ];
 
-/** Ada, Eve, Bob and Dan agreed: entries 1 to 4. Dan took it back: 6. Fay's entry 5 was erased by entry 7. What the anchor finds is last. */
+/**
+ * Ada, Eve, Bob and Dan agreed: entries 1 to 4. Dan withdrew: 6. Fay's entry 5 was erased by entry 7. The anchor's finding is
+ * last.
+ */
 const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[], ...errors: string[]])[] = [
   ['content changed', entry(1, "content = replace(content, 'Ada', 'Eva')"), content(1)],
   ['salt changed', entry(1, "salt = '00'"), content(1)],
@@ -186,8 +188,8 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
 ];
 
 for (const engine of ENGINES) {
-  describe(`the signed chain of consents on ${engine}`, () => {
-    it('shows each forgery by its position, with what was expected and found', () =>
+  describe(`the signed consent chain on ${engine}`, () => {
+    it('reports each forgery with its position, expected value and finding', () =>
       withServer({ engine }, async (server) => {
         const head = await history(server);
         const { db } = server.database;
@@ -205,7 +207,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await check(), []);
       }));
 
-    it('reveals an older copy of its entries and head only by the anchor', () =>
+    it('reveals an older copy of its entries and head only through the anchor', () =>
       withServer({ engine }, async (server) => {
         for (const name of ['ada', 'eve']) await agree(server, `${name}@example.com`);
         await server.advance(61);
@@ -225,7 +227,7 @@ for (const engine of ENGINES) {
         assert.match(anchored.notes, /Compare with a backup/);
       }));
 
-    it('lists accepted errors apart, and later ones as errors', () =>
+    it('lists accepted errors separately, and later ones as errors', () =>
       withServer({ engine }, async (server) => {
         const { service } = server;
         await history(server);
@@ -242,7 +244,6 @@ for (const engine of ENGINES) {
         assert.match(out, /^Accepted: Entry 2: expected its content, or an erasure, found neither\.$/m);
         assert.match((await accept()).notes, /nothing to accept/);
 
-        // From here on it is signed.
         await agree(server, 'gus@example.com');
         await server.advance(61);
         assert.deepEqual((await verifyReport(server)).errors, []);
@@ -259,14 +260,13 @@ for (const engine of ENGINES) {
         ) as ChainReport;
         assert.deepEqual(errors.map(errorText), [moved]);
 
-        // An acceptance by a stranger accepts nothing.
         await asStranger(server, append('acceptance', JSON.stringify({ errors }), 'acceptance-3'));
         assert.deepEqual((await verifyReport(server)).errors, [moved, unsigned(11)]);
         await asStranger(server, NO_HEAD);
         assert.deepEqual((await verifyReport(server)).errors, [emptied(2), moved, unsigned(1)]);
       }));
 
-    it('is exported as it was sealed, with what does not verify', () =>
+    it('is exported as sealed, with every error', () =>
       withServer({ engine }, async (server) => {
         await history(server);
         const before = await rowsIn(server.database.db);
@@ -296,7 +296,6 @@ for (const engine of ENGINES) {
         const from = ['198.51.100.7'];
         const changed = 'Entry 1: expected its consent as sealed, found other values';
         const unproved: readonly (readonly [Forging, string[], number, number])[] = [
-          // What was sealed is printed.
           [receipt('ada', "client_address = '203.0.113.9'"), [`${changed} (client_address).`], 1, 0],
           [
             "update leads set email = 'ida@example.com' where email like 'ada@%'",
@@ -304,14 +303,13 @@ for (const engine of ENGINES) {
             1,
             0,
           ],
-          // Forged words are not printed.
           [
             entry(1, "content = replace(content, '198.51.100.7', '203.0.113.9')"),
             ['Entry 1: expected the content that was sealed, found another one.'],
             0,
             0,
           ],
-          // Nothing vouches for what comes before a broken end.
+          // Nothing proves the entries before a broken end.
           [
             rechain(1, 'Browser/7', 'B'),
             [
@@ -350,7 +348,7 @@ async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
   return head;
 }
 
-/** Works on the database without the rules of the schema, as a stranger can. */
+/** Disables the schema's rules, as a stranger can. */
 async function asStranger({ database: { db, engine } }: ServerUnderTest, ...forgings: readonly Forging[]) {
   await db.connection().execute(async (connection) => {
     const rules = (on: boolean) =>
@@ -367,7 +365,7 @@ async function asStranger({ database: { db, engine } }: ServerUnderTest, ...forg
   });
 }
 
-/** SQLite ignores the pragma while a transaction is under way, and the server's own work can have one. */
+/** SQLite ignores the pragma during a transaction, and the server may have one open. */
 async function setForeignKeys(db: Db, on: boolean): Promise<void> {
   await until(async () => {
     await sql.raw(`pragma foreign_keys = ${on ? 'on' : 'off'}`).execute(db);
@@ -376,7 +374,7 @@ async function setForeignKeys(db: Db, on: boolean): Promise<void> {
   });
 }
 
-/** Tables that forgeries touch, each after the tables that it refers to. */
+/** Each after the tables it refers to. */
 const TABLES = [
   'consent_wordings',
   'submissions',
@@ -398,7 +396,7 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
-/** Changes the content of an entry, and the hashes from it on, as this page would make them. @param to the last of these; all if not given */
+/** Changes an entry's content, and the hashes from there on, as this product would. @param to the last of them; default: all */
 function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
@@ -418,7 +416,7 @@ function rechain(from: number, before: string, after: string, to?: number): Forg
   };
 }
 
-/** Appends an entry as this page would, but for the signature. @param row its ID, or the position of the entry that has it */
+/** Appends an entry with a correct hash but no signature. @param row its ID, or the position of the entry that has it */
 function append(kind: ChainEntry['kind'], text: string, row: string | number = 'x'): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();

@@ -1,11 +1,11 @@
-// What the rows of consents, withdrawals and removals say: sealed once, and compared with what was sealed at each check.
+// Facts of consents, withdrawals and removals: sealed once, and compared with their rows at each check.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-/** Columns of a row, and of those that it refers to. Times are ISO 8601 in UTC; null is unknown. */
+/** Times are ISO 8601 in UTC; null is unknown. */
 type Facts = Pick<
   Selectable<Schema['consent_receipts']>,
   'consent_version' | 'client_address' | 'verified_from_address' | 'user_agent' | 'same_browser'
@@ -13,7 +13,6 @@ type Facts = Pick<
   Pick<Selectable<Schema['submissions']>, 'email' | 'name' | 'company' | 'answers'> &
   Pick<Selectable<Schema['withdrawals']>, 'way'> &
   Pick<Selectable<Schema['suppression_removals']>, 'reasons' | 'note'> & {
-    /** The exact sentence beside the checkbox. */
     readonly wording: string;
     readonly given_at: string;
     readonly verified_at: string;
@@ -21,7 +20,6 @@ type Facts = Pick<
     readonly removed_at: string;
   };
 
-/** What is sealed of each kind of row. */
 const SEALED = {
   consent: [
     'email',
@@ -45,10 +43,10 @@ type RowKind = keyof typeof SEALED;
 export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED)[Kind][number]> };
 
 /**
- * Reads what rows say, in one statement: an erasure happens before it or after it.
- * @param keys a query for the row_id and kind of each; either database then looks up the few rows that belong to them
- * @param order the column of it that orders the result
- * @returns facts: null if there is no such row; fields of rows that it refers to are null if these are missing, and it isn't complete
+ * Reads rows in one statement, so an erasure happens before or after it.
+ * @param keys a query for the row_id and kind of each
+ * @param order the column that orders the result
+ * @returns facts: null for a missing row; fields of missing referenced rows are null, and it isn't complete
  */
 export async function readRows<Key extends { readonly kind: string }>(
   db: Db,
@@ -76,7 +74,7 @@ export async function readRows<Key extends { readonly kind: string }>(
   });
 }
 
-/** As text: a stranger may have stored a number too large to be read as one. */
+/** Cast to text, because a forged number may be too large to read. */
 const timeOf = (column: string) => sql`cast(${sql.ref(column)} as text) as ${sql.ref(column.slice(2))}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {

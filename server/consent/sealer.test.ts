@@ -1,4 +1,3 @@
-// Sealing in the process that serves visitors: it leaves them most of the time, and no consent out.
 import assert from 'node:assert/strict';
 import { constants, performance, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
@@ -16,10 +15,9 @@ import { ask, enter, newestCode } from '#testing/lead-calls.ts';
 import { until } from '#testing/until.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Three batches. */
 const ROWS = 300;
 
-/** Leaves withdrawals to be sealed: the rows of which there can be many of one person. */
+/** Withdrawals, because one person can have many. */
 async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
   const { id } = await database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
   const rows = Array.from({ length: ROWS }, (_, n) => ({
@@ -38,8 +36,8 @@ const isForced = (entry: PerformanceEntry): boolean => {
   return (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
 };
 
-describe('sealing beside visitors', () => {
-  it('never collects garbage, however much visitors make meanwhile', () =>
+describe('sealing while visitors are served', () => {
+  it('never forces garbage collection, whatever visitors allocate', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);
@@ -47,7 +45,6 @@ describe('sealing beside visitors', () => {
       const observer = new PerformanceObserver((list) => forced.push(...list.getEntries().filter(isForced)));
       observer.observe({ entryTypes: ['gc'] });
       const ofVisitors: number[][] = [];
-      // 24 MB.
       const grow = () => ofVisitors.push(Array.from({ length: 3e6 }, () => 0));
       const clock = () => {
         grow();
@@ -56,7 +53,7 @@ describe('sealing beside visitors', () => {
       try {
         await createSealer({ ...server.service, clock }, () => false)();
         const ended = performance.now();
-        // As the desk does for itself. This one is seen, so one before it would be, too.
+        // Proves that the observer would see a forced collection.
         const collect = createCollector();
         grow();
         collect();
@@ -68,7 +65,7 @@ describe('sealing beside visitors', () => {
       }
     }));
 
-  it('rests between its batches for longer than they take', () =>
+  it('rests between batches for longer than they take', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);
@@ -77,11 +74,11 @@ describe('sealing beside visitors', () => {
       const { user, system } = process.cpuUsage(before);
       const share = (user + system) / 1000 / (performance.now() - begun);
       assert.equal(await server.countRows('consent_chain'), ROWS + 1);
-      // A busy machine makes the share smaller, never larger.
+      // A busy machine only lowers the share.
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
     }));
 
-  it('rests after a look at rows that are sealed already, of which there may be a million', () =>
+  it('rests after each page of sealed rows, of which there may be a million', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);
@@ -93,8 +90,8 @@ describe('sealing beside visitors', () => {
 });
 
 for (const engine of ENGINES)
-  describe(`what the sealer finds on ${engine}`, () => {
-    it('are two consents of one person in the same millisecond, each with its own mail', () =>
+  describe(`sealing on ${engine}`, () => {
+    it('keeps two consents of one person in the same millisecond apart, each with its own mail', () =>
       withServer({ engine }, async (server) => {
         const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
         assert.ok(phone && laptop);
@@ -117,7 +114,6 @@ for (const engine of ENGINES)
         );
         assert.equal(new Set(mails).size, 2);
         assert.deepEqual((await verifyReport(server)).errors, []);
-        // One lead is one line of the operator's news, and each browser whose answer was lost can enter its code again.
         assert.equal(await countNewLeads(db, { from: 0, to: server.now() }), 1);
         for (const [at, browser] of [phone, laptop].entries()) {
           for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
@@ -127,7 +123,7 @@ for (const engine of ENGINES)
   });
 
 describe('a round of sealing', () => {
-  it('finds consents that could not be sealed for a long while', () =>
+  it('finds consents that could not be sealed for a long time', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { db } = server.database;
       const round = createSealer(server.service, () => false);
@@ -141,7 +137,7 @@ describe('a round of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 1);
     }));
 
-  it('finds consents from before the process was suspended, or its clock put forward', () =>
+  it('finds consents from before the process was suspended or its clock moved forward', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const round = createSealer(server.service, () => false);
       await agree(server, 'ada@example.com');
@@ -153,7 +149,7 @@ describe('a round of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 2);
     }));
 
-  it('finds consents of the time for which it left them to a newer secret that was taken back', () =>
+  it('finds consents that it left to a newer secret which was later withdrawn', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
       await agree(server, 'ada@example.com');
@@ -172,12 +168,11 @@ describe('a round of sealing', () => {
     }));
 });
 
-it('finds new consents as fast with a long chain as with a short one', () =>
+it('finds new consents as fast in a long chain as in a short one', () =>
   withDatabase('postgres', async ({ db }) => {
     const id = sql`lpad(to_hex(n), 12, '0')`;
     const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;
     await db.transaction().execute(async (tx) => {
-      // Rows that refer to nobody.
       await sql`set local session_replication_role = replica`.execute(tx);
       await sql`insert into consent_receipts select ${id}, 'lead', ${id}, 'wording', 0, 0, '', '', null, 1 from ${series}`.execute(
         tx,

@@ -1,4 +1,4 @@
-// Seals consents and withdrawals into the chain, some seconds afterwards and in batches, so that no visitor ever waits for the chain.
+// Seals consents and withdrawals into the chain, in batches after a few seconds, so visitors never wait for the chain.
 import { setImmediate } from 'node:timers/promises';
 
 import { sql, type Selectable } from 'kysely';
@@ -22,30 +22,26 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** The result of the code's mail is stored by then, or never. */
+/** By then the result of the code's mail is stored, or never will be. */
 const MAIL_PATIENCE_MS = 60_000;
-/** A row may be committed after one with a higher ID, but not later than this. */
+/** A row may be committed this much later than one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
 /**
- * While processes change to a new APP_SECRET, those without it leave sealing to the others. After this time the signature counts as a
- * stranger's, and consents are sealed unsigned.
+ * While processes change to a new APP_SECRET, those without it leave sealing to the others. After this time the signature counts
+ * as a stranger's, and consents are sealed unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
-/** Rows looked at in one statement. */
 const PAGE_SIZE = 1_000;
-/** Rows in one transaction, which takes some ten milliseconds. */
+/** Rows per transaction, which takes about 10 ms. */
 const BATCH_SIZE = 100;
 
-/**
- * Makes one round of sealing. The first looks at every row, each later one at what the last complete round may have left: so a process
- * that was suspended, or whose clock was moved, leaves no row out.
- */
+/** Each round starts where the last complete one may have left rows, so a suspended process or a moved clock leaves out none. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let begin = '';
   return async () => {
     const newest = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { left } = await sealConsents(parts, {
-      // If the clock was put back, new rows have lower IDs.
+      // If the clock was set back, new rows have lower IDs.
       begin: lower(begin, newest),
       shouldStop,
       rest: createRests(),
@@ -57,10 +53,10 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
 const lower = (one: string, other: string): string => (one < other ? one : other);
 
 /**
- * Seals every row that is not in the chain, in the order of their IDs, up to the first that has to wait.
- * @param options begin: the ID before the first row; empty for all. onSealed: takes how many were sealed so far. rest: awaited after each batch, and
- *   after each page of sealed rows
- * @returns left: the row that waits
+ * Seals all unsealed rows in order of ID, up to the first that must wait.
+ * @param options begin: the ID before the first row; empty for all. onSealed: takes the number sealed so far. rest: awaited after
+ * each batch and each page of sealed rows
+ * @returns left: the waiting row
  */
 export async function sealConsents(
   parts: SealerParts,
@@ -93,15 +89,13 @@ export async function sealConsents(
 }
 
 /**
- * Finds consents and withdrawals that are in no entry.
  * @param begin the ID before the first row; empty for all
- * @returns pages of IDs, in the order in which they happened; a page may be empty
+ * @returns pages of unsealed IDs in order of time; a page may be empty
  */
 export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
     sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;
   const readAfter = async (after: string) => {
-    // A page of each, and of both together.
     const { rows } = await sql<{ id: string; position: number | null }>`
       select r.id, ${positionOf('r.id')} as position
       from (${pageOf('consent_receipts', after)} union all ${pageOf('withdrawals', after)}) r
@@ -113,7 +107,7 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
-/** The position of a row. Looked up for each: PostgreSQL would otherwise read a long chain from its beginning to join it with few rows. */
+/** Looked up per row: otherwise PostgreSQL reads a long chain from its beginning to join a few rows. */
 const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 
@@ -153,7 +147,7 @@ async function sealBatch(
   });
 }
 
-/** Whether another process signed a short while ago, with a secret that this one does not know. */
+/** Whether another process signed recently with a secret unknown to this one. */
 async function isSignedByNewerSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
   const signed = await signedHead(tx, secrets);
   return signed !== null && !signed.isGenuine && Math.abs(now - signed.signedAt) < SECRET_CHANGE_MS;
@@ -164,10 +158,10 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
   readonly is_on_its_way: boolean | number;
 };
 
-/** The mail that brought the code of each consent. On its way: the mail server's reply is not stored yet. */
+/** On its way: the mail server's reply isn't stored yet. */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
-  // Two browsers can each enter a code of their own in the same millisecond.
+  // Two browsers can enter two codes in the same millisecond.
   const { rows } = await sql<Mail & { readonly id: string }>`
     select r.id, m.id as mail_id, m.finished_at, m.reply,
       m.state = 'queued' and r.verified_at between ${from} and ${to} as is_on_its_way

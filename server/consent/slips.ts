@@ -1,5 +1,4 @@
-// Takes entries off the list of addresses that get no mail, where they were slips of the operator. What a person decided stays: only a new
-// verified consent brings them back.
+// Removes an operator's mistakes from the suppression list. A person's own decision stays until a new verified consent.
 import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
@@ -17,8 +16,8 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 
 /**
- * Whose an entry is. `operator`: nothing about a consent. `noted`: the operator noted that the person unsubscribed. `person`: they
- * unsubscribed, complained or were erased.
+ * `operator`: not about consent. `noted`: the operator noted that the person unsubscribed. `person`: unsubscribed, complained or
+ * erased.
  */
 type EntryOwner = 'operator' | 'noted' | 'person';
 
@@ -30,7 +29,6 @@ export type ListEntry = {
   readonly note: string | null;
 };
 
-/** Why an address is on the list, and whose entry each is. */
 export async function listEntries(db: Db, address: ListedAddress): Promise<readonly ListEntry[]> {
   const rows = await suppressionsOf(db, address);
   const wasErased = rows.some(({ reason }) => reason === 'erased');
@@ -48,17 +46,16 @@ async function ownerOf(
   wasErased: boolean,
 ): Promise<EntryOwner> {
   if (reason === 'by-hand' || reason === 'bounced') return 'operator';
-  // A complaint is reported; and of an erased person it is not known any more who took the consent back, whatever was noted since.
+  // A complaint is the person's. After an erasure nobody knows who withdrew the consent.
   if (reason !== 'unsubscribed' || email === null || wasErased) return 'person';
   return (await ownWithdrawalSince(db, { email, since })) ? 'person' : 'noted';
 }
 
 /**
- * Takes entries off the list. Those of the person stay.
+ * Removes suppressions, except the person's own.
  * @param tx holds the lock of the e-mail address: the person may be unsubscribing
- * @param options reasons: of the entries; note: why they were slips, which goes into the chain of consents where the address is a
- *   lead's, null: not said; now: milliseconds since 1970
- * @returns what is off, what still stands there, and the place of the note in the chain, null: it has none
+ * @param options note: why they were mistakes, sealed if the address is a lead's; now: milliseconds since 1970
+ * @returns the removed reasons, the remaining ones, and the note's position in the chain, or null
  */
 export async function removeSlips(
   tx: Db,

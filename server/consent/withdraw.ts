@@ -1,4 +1,4 @@
-// Takes a withdrawal of consent: notes it beside the lead, suppresses mail to the address; the chain seals it soon.
+// Withdraws consent: marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -23,7 +23,7 @@ type WithdrawalParts = {
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
-/** What a complaint brings about that a mail provider reports, in the provider's transaction. happenedAt and now: milliseconds since 1970 */
+/** Handles a provider's complaint in the caller's transaction. happenedAt and now: milliseconds since 1970 */
 export const complaintsTo = (parts: WithdrawalParts) => ({
   withdraw: (tx: Db, complaint: { leadId: string; happenedAt: number; now: number }) =>
     withdrawIn(tx, parts, { ...complaint, way: 'complaint', clientAddress: null, userAgent: null }),
@@ -31,22 +31,19 @@ export const complaintsTo = (parts: WithdrawalParts) => ({
 
 type Withdrawal = {
   readonly leadId: string;
-  /** How it came. */
   readonly way: WithdrawalWay;
-  /** What the operator adds. */
   readonly note?: string | null;
-  /** The network address of the visitor who asked; null when it was no visitor. */
+  /** IP address of the visitor; null if someone else asked. */
   readonly clientAddress: string | null;
   readonly userAgent: string | null;
-  /** For what others report, possibly late. Milliseconds since 1970, as now. */
+  /** For reports that may arrive late. Milliseconds since 1970. */
   readonly happenedAt?: number;
   readonly now: number;
 };
 
-/** `already`: it was withdrawn before. `outdated`: the lead agreed again since it happened. `unknown`: there is no such lead (any more). */
+/** `already`: withdrawn before. `outdated`: the lead agreed again since. `unknown`: no such lead. */
 type WithdrawalOutcome = 'withdrawn' | 'already' | 'outdated' | 'unknown';
 
-/** Withdraws a lead's consent. */
 export async function withdrawConsent(
   parts: WithdrawalParts,
   withdrawal: Withdrawal,
@@ -56,7 +53,7 @@ export async function withdrawConsent(
   return outcome;
 }
 
-/** The same in a transaction of the caller, who wakes the webhooks after it. */
+/** {@link withdrawConsent} in the caller's transaction; the caller wakes the webhooks afterwards. */
 export async function withdrawIn(
   tx: Db,
   { database, secrets, webhooks }: WithdrawalParts,
@@ -64,7 +61,7 @@ export async function withdrawIn(
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
-  // A code for this address, or its erasure, may be under way.
+  // A code for this e-mail address, or its erasure, may be under way.
   await lockAddress(tx, database.engine, seen);
   const email = await addressOfLead(tx, leadId);
   if (email === undefined) return 'unknown';
@@ -75,10 +72,10 @@ export async function withdrawIn(
   const keys = pseudonymsOf(secrets, email);
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
   const isNew = await suppress(tx, { keys, reason, email, note, now });
-  // What the operator noted, the operator can undo as a slip: that the person did it as well has to be known then.
+  // The operator can undo their own note, so the person's later withdrawal must be recorded too.
   if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
   await noteWithdrawal(tx, {
-    // The sealer finds new withdrawals by their ids.
+    // The sealer finds new withdrawals by ID.
     id: uuid({ msecs: now }),
     lead_id: leadId,
     way,
