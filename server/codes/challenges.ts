@@ -1,5 +1,5 @@
-// A challenge: one browser's claim to one e-mail address, in a row with what was typed into the form (submissions). A form opens it, and
-// it is closed when a code is entered or expires. Its attempts are its own, so no stranger can use them up.
+// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a stranger
+// cannot use them up.
 import type { Selectable } from 'kysely';
 
 import { columnsOf } from '#server/db/all-tables.ts';
@@ -9,13 +9,13 @@ import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts'
 
 export type Challenge = Selectable<Schema['submissions']>;
 
-/** Whether a code was mailed for this challenge. If not, it shares another challenge's code, and that one's attempts. */
+/** Whether a code was mailed for this challenge. If not, it shares another challenge's code and attempts. */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
 
 type OfBrowser = { readonly browserId: string; readonly now: number };
 
-/** The challenges of a browser that have not expired, newest first. */
+/** Newest first. */
 const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
   db
     .selectFrom('submissions')
@@ -25,7 +25,7 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
     .orderBy('id', 'desc')
     .limit(1);
 
-/** The newest challenge of a browser that is open or verified, with an ID or for an e-mail address if given. */
+/** The browser's newest open or verified challenge, optionally by ID or e-mail address. */
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
@@ -38,7 +38,6 @@ export const findChallenge = (
     .$if(email !== undefined, (query) => query.where('email', '=', email!))
     .executeTakeFirst();
 
-/** A challenge by its ID. */
 export const findChallengeById = (db: Db, id: string): Promise<Challenge | undefined> =>
   db.selectFrom('submissions').select(columnsOf('submissions')).where('id', '=', id).executeTakeFirst();
 
@@ -49,7 +48,6 @@ export async function insertChallenge(
   await tx.insertInto('submissions').values(challenge).execute();
 }
 
-/** What changes when the form of an open challenge is sent again. */
 type SentAgain = Pick<
   Challenge,
   | 'name'
@@ -65,12 +63,12 @@ type SentAgain = Pick<
   | 'expires_at'
 >;
 
-/** Stores that the form was sent again, and whether another code was mailed. Wrong attempts stay. */
+/** Stores a repeated form. Wrong attempts stay. */
 export async function updateChallenge(tx: Db, id: string, sent: SentAgain): Promise<void> {
   await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
 }
 
-/** Extends challenges that wait for a code: its own, and those opened since then that share it. */
+/** Extends the challenges that wait for a code: its own, and later ones that share it. */
 export async function prolongChallenges(
   tx: Db,
   code: { submission_id: string | null; email: string; created_at: number },
@@ -92,19 +90,18 @@ export async function prolongChallenges(
 }
 
 /**
- * Counts an attempt, in one statement: of however many that arrive at once, no more than the limit are counted.
- * @param most attempts that a row has; 0: no limit
+ * One statement, so parallel attempts cannot exceed the limit.
+ * @param most attempts per row; 0: no limit
  */
 const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: number) =>
   tx
-    // The columns in use are the same.
     .updateTable(table as 'submissions')
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
     .$if(most > 0, (query) => query.where('wrong_attempts', '<', most));
 
 /**
- * Counts an attempt at the open challenge of a browser.
- * @returns the challenge, this attempt included; undefined if there is none with a code of its own, or without attempts
+ * Counts an attempt at a browser's open challenge.
+ * @returns the challenge after this attempt; undefined without a code of its own or without attempts left
  */
 export const countAttempt = (
   tx: Db,
@@ -115,14 +112,14 @@ export const countAttempt = (
     countingAttempt(tx, 'submissions', most)
       .where('id', '=', open)
       .where('codes_sent', '>', 0)
-      // Another tab may have verified it since it was looked up.
+      // Another tab may have verified it meanwhile.
       .where('verified_at', 'is', null)
       .returning(columnsOf('submissions'))
       .executeTakeFirst()
   );
 };
 
-/** Counts an attempt at a verified challenge or at a sign-in of the desk. @returns whether there was one left */
+/** Counts an attempt at a verified challenge or a desk sign-in. @returns whether one was left */
 export async function countAttemptAt(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
@@ -134,7 +131,6 @@ export async function countAttemptAt(
   return numUpdatedRows > 0n;
 }
 
-/** Gives back an attempt whose code was right. */
 export async function giveAttemptBack(tx: Db, id: string): Promise<void> {
   await tx
     .updateTable('submissions')
@@ -144,7 +140,6 @@ export async function giveAttemptBack(tx: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Ends a challenge without attempts; a new one takes its place. */
 export async function endChallenge(tx: Db, id: string, now: number): Promise<void> {
   await tx
     .updateTable('submissions')
@@ -155,10 +150,10 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * Closes a challenge: a code was entered for it.
- * @param attempts number of attempts to give back: the right one, if it was counted for this challenge
- * @param of its e-mail address, as the list of suppressions knows it
- * @returns the challenge; undefined if it is closed already, or was erased
+ * Closes a challenge.
+ * @param attempts number of attempts to give back: the right one, if counted here
+ * @param of its e-mail address, as suppressions store it
+ * @returns the challenge; undefined if closed or erased meanwhile
  */
 export const closeChallenge = (
   tx: Db,

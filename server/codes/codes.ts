@@ -1,5 +1,5 @@
-// A mailed six-digit code: stored, looked up, used once. Its digits are stored nowhere (digits.ts), and it is live until it expires or
-// is used. Visitors' codes and desk users' codes are in tables of their own; the statements are the same.
+// Stores, finds and uses up mailed codes. Their digits are never stored (digits.ts). Visitors and desk users have separate tables
+// with the same statements.
 import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
@@ -10,12 +10,10 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
 
-/** A visitor's code. */
 export type Code = Selectable<Schema['codes']>;
 
 type CodeTable = 'codes' | 'desk_sign_ins';
 
-/** Whether a code can still be used. */
 export const isLive = (code: Pick<Code, 'expires_at' | 'used_at'>, now: number): boolean =>
   code.expires_at > now && code.used_at === null;
 
@@ -24,7 +22,7 @@ export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<vo
 }
 
 /**
- * Marks a code as used. The caller also ends the other codes of its challenge.
+ * The caller also ends the other codes of its challenge.
  * @returns false if another call has just used it
  */
 export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
@@ -37,7 +35,7 @@ export async function acceptCode(tx: Db, table: CodeTable, id: string, now: numb
   return numUpdatedRows > 0n;
 }
 
-/** Expires unused codes now: those of a challenge, or of a browser at the desk and, if given, for one e-mail address. */
+/** Expires unused codes now: of a challenge, or of a desk browser, optionally for one e-mail address. */
 export async function endCodes(
   tx: Db,
   table: CodeTable,
@@ -56,7 +54,7 @@ export async function endCodes(
 /** More than the limits allow in a day. */
 const MOST_READ = 50;
 
-/** Codes that expire later than a moment, newest first. */
+/** Newest first. */
 const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
   db
     .selectFrom('codes')
@@ -66,7 +64,7 @@ const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
     .orderBy('id', 'desc')
     .limit(most);
 
-/** The codes of a challenge that were alive then or later, newest first. Used ones are among them. */
+/** Codes of a challenge that were live at `since` or later, used ones included, newest first. */
 export async function codesOfChallenge(
   db: Db,
   challengeId: string,
@@ -77,9 +75,9 @@ export async function codesOfChallenge(
 }
 
 /**
- * The codes of an e-mail address that were alive then or later, newest first. Used ones are among them.
+ * Codes of an e-mail address that were live at `since` or later, used ones included, newest first.
  * @param emails the address, and the pseudonyms under which its codes outlive an erasure
- * @param most maximum number of codes, if it is more than a few
+ * @param most maximum number of codes
  */
 export async function codesOfAddress(
   db: Db,
@@ -95,16 +93,13 @@ export async function codesOfAddress(
 export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
-/** After a clock was set back, codes dated ahead of it come last: they are older. */
+/** After a clock was set back, codes dated ahead of it are the older ones. */
 const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => !isAhead(code, now)),
   ...codes.filter((code) => isAhead(code, now)),
 ];
 
-/**
- * Extends the life of a code that waited to be mailed, of its challenge and of those that share the code. Shortens no life, and revives
- * none that has ended.
- */
+/** Extends the life of a late code, of its challenge and of those that share it. Never shortens a life or revives a code. */
 export async function prolongCode(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   code: Code,
@@ -125,7 +120,6 @@ export async function prolongCode(
   });
 }
 
-/** A code by its ID. */
 export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
   return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
 }
@@ -140,8 +134,8 @@ const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; mo
     .limit(most);
 
 /**
- * Counts the codes made in a span of time, and those of them that were used.
- * @param most maximum number of codes to look at, newest first
+ * Counts the codes of a period, and the used ones among them.
+ * @param most maximum number of codes to read, newest first
  */
 export async function codeStatistics(
   db: Db,
@@ -154,10 +148,7 @@ export async function codeStatistics(
   return { sent: Number(row.sent), entered: Number(row.entered) };
 }
 
-/**
- * The newest codes made in a span of time: for whom, from where, and whether they were used.
- * @param most maximum number of codes to return
- */
+/** @param most maximum number of codes to return */
 export const newestCodes = (
   db: Db,
   span: { from: number; to: number; most: number },

@@ -1,5 +1,5 @@
-// Sign-ins at the desk that wait for a mailed code; codes.ts accepts and ends them. A row is made for every e-mail address that is typed,
-// so that one of DESK_PEOPLE costs the same statements as any other. Without one of DESK_PEOPLE it names no one, and no code opens it.
+// Desk sign-ins that wait for a mailed code. Every typed e-mail address gets a row, so timing doesn't reveal who is in
+// DESK_PEOPLE. A row for anyone else names no one, and no code opens it.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -14,7 +14,7 @@ export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
   await db.insertInto('desk_sign_ins').values(signIn).execute();
 }
 
-/** The newest sign-ins of a browser whose codes can still be entered, newest first. @param most maximum number to return */
+/** Newest first. @param most maximum number to return */
 export const openSignIns = (
   db: Db,
   { browserId, most, now }: { browserId: string; most: number; now: number },
@@ -30,7 +30,7 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-/** Takes the sign-ins whose mail is still to be queued: of several processes, one gets each. */
+/** Takes sign-ins whose mail isn't queued yet; only one process gets each. */
 export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
   tx
     .updateTable('desk_sign_ins')
@@ -41,6 +41,5 @@ export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
     .returning(columnsOf('desk_sign_ins'))
     .execute();
 
-/** A sign-in by its id. */
 export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
   db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();

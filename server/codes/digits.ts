@@ -4,17 +4,16 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
-/** A stored code: its id and which secret derives it. */
 export type CodeKey = {
   readonly id: string;
   readonly secretId: string;
-  /** The person of the desk whom it lets in; absent for a visitor's code. No code is good for another person, nor at the other door. */
+  /** The desk user whom it admits; absent for a visitor's code. A code works for nobody else. */
   readonly deskUser?: string;
 };
 
 /**
- * The digits of a code: HMAC-SHA-256 of its id, truncated as RFC 4226, section 5.3, does.
- * @returns six digits, or null when the secret that made the code has been retired
+ * HMAC-SHA-256 of the code's ID, truncated as in RFC 4226, section 5.3.
+ * @returns six digits, or null if the secret that made the code has been retired
  */
 export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   const secret = secrets.find(({ id }) => id === code.secretId);
@@ -28,13 +27,13 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');
 }
 
-// No vowels, so that no word appears by accident, and no letters that are easily confused.
+// No vowels, so no word appears by accident, and no letters that are easily confused.
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;
 
 /**
- * The reference of a code, shown on the page and in the e-mail so that a visitor can tell the newest e-mail from
- * an older one. It says nothing about the digits: another key derives it.
+ * The reference shown on the page and in the e-mail, which tells the newest e-mail from an older one. Derived with another key,
+ * so it reveals no digits.
  */
 export function codeReference(secrets: Secrets, code: CodeKey): string {
   const secret = secrets.find(({ id }) => id === code.secretId) ?? secrets[0];
@@ -44,9 +43,8 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
 }
 
 /**
- * Compares in constant time. Every candidate is compared, and as many more that fit nothing as are missing, so the time of
- * the answer says neither which one fits nor how many there are.
- * @param atLeast how many comparisons are made in any case
+ * Compares every candidate in constant time, and pads to `atLeast` comparisons, so timing reveals neither the match nor the
+ * number of candidates.
  */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
