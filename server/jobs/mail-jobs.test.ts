@@ -1,4 +1,4 @@
-// A 202 promises a code in time: who is refused, who goes first, and how long a code lives that had to wait.
+// A 202 promises a code in time: who is refused, who goes first, and how long a late code lives.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -29,7 +29,6 @@ const health = async (server: ServerUnderTest) => {
   return { statusCode, body };
 };
 
-/** Writes mail that has waited since some seconds ago, leased by another process, and mail that was sent since. */
 async function insertPast(
   server: ServerUnderTest,
   { seconds, sent, waiting }: { seconds: number; sent: number; waiting: readonly string[] },
@@ -67,7 +66,6 @@ async function insertPast(
   await server.database.db.insertInto('outbox').values(rows).execute();
 }
 
-/** Writes mail that was tried and put off within the last fourteen seconds, in which seven mails were sent. */
 async function insertPutOff(server: ServerUnderTest, waiting: readonly string[]) {
   await insertPast(server, { seconds: 14, sent: 7, waiting });
   await server.database.db
@@ -84,9 +82,9 @@ async function insertPutOff(server: ServerUnderTest, waiting: readonly string[])
 }
 
 for (const engine of ENGINES) {
-  describe(`a backlog of mail on ${engine}`, () => {
+  describe(`a mail backlog on ${engine}`, () => {
     for (const lane of ['network', 'recipient domain'] as const) {
-      it(`of one ${lane}, at which the mail server falls silent, delays nobody else`, async () => {
+      it(`delays nobody else when the mail server falls silent at one ${lane}`, async () => {
         const gate = createGate();
         const onRecipient = (address: string) => (address.endsWith('silent.example') ? gate.opened : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -115,7 +113,6 @@ for (const engine of ENGINES) {
           for (let count = 1; count <= 20; count += 1) {
             await ask(server, '198.51.100.1', `burst-${count}@${count}.example`);
           }
-          // Takes the connection that was left to others.
           await ask(server, '203.0.113.1', 'first@first.example');
           await ask(server, '203.0.113.2', 'second@second.example');
         } finally {
@@ -152,7 +149,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('of one network refuses that network, and nobody else', () =>
+    it('of one network refuses only that network', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         const waiting = Array.from({ length: 400 }, () => '198.51.100.1');
         await insertPast(server, { seconds: 10, sent: 50, waiting });
@@ -161,7 +158,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('honest@example.com');
       }));
 
-    it('is counted while it grows, also while the pace is unknown', async () => {
+    it('is counted while it grows, even while the pace is unknown', async () => {
       const gate = createGate();
       const env = { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' };
       await withServer({ engine, env, inbox: { onMessage: () => gate.opened } }, async (server) => {
@@ -177,9 +174,8 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('has no mail in it that was sent', () =>
+    it('excludes mail already sent', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // Each code has gone before the next form comes, and the clock stands still.
         for (let count = 1; count <= 200; count += 1) {
           const response = await ask(server, '198.51.100.1', `quick-${count}@example.com`);
           assert.equal(response.statusCode, 202, `form ${count}: ${response.body}`);
@@ -188,7 +184,7 @@ for (const engine of ENGINES) {
         assert.equal((await health(server)).statusCode, 200);
       }));
 
-    it('that waits for another try sets its slow pace for a mail behind many, also when new mail comes in', () =>
+    it('of mail put off slows the expected wait behind many networks, even as new mail arrives', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // One mail in two seconds: a mail behind sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
@@ -199,7 +195,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.2', 'late@example.org')).statusCode, 503);
       }));
 
-    it('that waits for another try delays no mail behind few', () =>
+    it('of mail put off does not delay mail behind a few networks', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // Sixty mails of ten networks: another network has ten before it.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
@@ -207,7 +203,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
       }));
 
-    it('is answered 202 in a short outage, 503 in a long one, and 202 when mail goes out again', () =>
+    it('answers 202 in a short outage, 503 in a long one, and 202 once mail goes out again', () =>
       withServer({ engine }, async (server) => {
         const { port } = server.inbox;
         await server.inbox.close();
@@ -227,7 +223,6 @@ for (const engine of ENGINES) {
         server.wakeWorker();
         await wellAgain.waitForMail('first@example.com');
         await wellAgain.waitForMail('second@example.com');
-        // Both rows have to say so.
         await server.advance(0);
         assert.equal((await ask(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
         await wellAgain.waitForMail('third@example.com');
@@ -236,7 +231,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it('that a stranger makes with their own domain closes the form for nobody else', () =>
+    it('made by a stranger with their own domain closes the form for nobody else', () =>
       withServer(
         {
           engine,
@@ -259,7 +254,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('of mail that is refused to everybody, in whatever words, is tried again and makes the page sick', async () => {
+    it('of mail refused for everybody, in any words, is retried and makes the health check fail', async () => {
       let reply: Error | null = smtpError(554, 'Nope');
       await withServer(
         { engine, env: WITHOUT_LIMITS, inbox: { onRecipient: () => reply } },
@@ -271,7 +266,7 @@ for (const engine of ENGINES) {
             return server.mailEvents.at(-1)?.type;
           };
           const wellOne = { statusCode: 200, body: '{"status":"ok"}' };
-          // What one stranger can cause with many domains, or many with dead addresses, says nothing about us.
+          // One stranger can cause this with many domains or dead addresses, so it says nothing about us.
           for (let count = 1; count <= 5; count += 1)
             assert.equal(await askNext('198.51.100.1', `${count}.evil.example`), 'refused');
           reply = smtpError(550, '5.1.1 No such user');
@@ -295,7 +290,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('of mail to the operator, whose mail server puts it off, closes the form for nobody', () =>
+    it('of operator mail that its mail server puts off leaves the form open', () =>
       withServer(
         {
           engine,
@@ -332,7 +327,7 @@ for (const engine of ENGINES) {
         'op@example.org',
       ],
     ] as const)
-      it(`of ${about}, at which the mail server drops the line, closes the form for nobody`, async () => {
+      it(`of ${about}, at which the mail server drops the connection, leaves the form open`, async () => {
         let recipient = '';
         let isVerified = false;
         const inbox = {
@@ -358,7 +353,7 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('of one code, at which the mail server drops the line, closes the form for nobody else', async () => {
+    it('of one code, at which the mail server drops the connection, leaves the form open for everyone else', async () => {
       let recipient = '';
       const inbox = {
         onRecipient: (address: string) => {
@@ -379,7 +374,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('of a guide, at which the mail server falls silent, closes the form for nobody', () =>
+    it('of a guide, at which the mail server falls silent, leaves the form open', () =>
       withServer({ engine }, async (server) => {
         const now = server.now() - 3_600_000;
         const recipient = 'ada@example.com';
@@ -396,7 +391,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
       }));
 
-    it('lets a code live from its mailing on, and the countdown with it', async () => {
+    it('starts the life and countdown of a late code at its mailing', async () => {
       let refuses = true;
       const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -406,11 +401,10 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.length === 1);
         await server.advance(300);
 
-        // It still waits in our queue: another one would wait behind it.
         const again = await resend();
         assert.equal(again.statusCode, 202);
         assert.deepEqual(again.json<CodeRequested>(), first);
-        // A visitor who lost the answer, and the cookie with it, rides on the same code.
+        // A visitor who lost response and cookie shares the same code.
         const lost = createVisitor(server, '203.0.113.1');
         assert.equal((await lost.post(API.leads, filledForm())).json<CodeRequested>().resendSeconds, 60);
         assert.equal(await server.countRows('outbox'), 1);
@@ -434,7 +428,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('lets no code live longer than two lifetimes', async () => {
+    it('limits the life of a late code to two lifetimes', async () => {
       let refuses = true;
       const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {

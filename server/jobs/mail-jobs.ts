@@ -1,8 +1,6 @@
-// Adds mail to the queue. A network that sends much queues up behind itself: each mail has a turn, and the turns of one network, or to
-// one recipient domain, lie apart. Turns only order: whenever a connection is free, the next mail goes, even before its turn.
-//
-// A form is answered 202 only if its code can be mailed in time. Of 400 forms at once, with 5 mails a second and codes that live 60 s,
-// 76 are answered 202 and the others 503 (docs/reliability.md).
+// Queues mail. Turns keep the mail of one network, or to one domain, apart; they only order, so no connection stays idle.
+// A form is answered 202 only if its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400
+// simultaneous forms get 202 and the others 503 (docs/reliability.md).
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -14,10 +12,10 @@ import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
 
 export type MailJob = Job<'outbox'>;
 
-/** Connections to the mail server, of each process. */
+/** Per process. */
 export const SMTP_CONNECTIONS = 5;
 
-/** The network that asked for the mail, as networkOf returns it, and the recipient's domain, in lower case. */
+/** The requesting network, from networkOf, and the recipient's lower-case domain. */
 export type Lane = { readonly network: string; readonly domain: string };
 
 export const laneOf = (network: string, recipient: string): Lane => ({
@@ -27,24 +25,21 @@ export const laneOf = (network: string, recipient: string): Lane => ({
 
 export type NewMail = {
   readonly id: string;
-  /** The kinds are in server/mail/outbox/letter-kinds.ts. */
   readonly kind: string;
-  /** What its kind needs to compose it: never a code's digits, and nothing personal that is known elsewhere. */
+  /** Never a code's digits, and nothing personal that is stored elsewhere. */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The code it carries. */
   readonly codeId?: string;
   readonly recipient: string;
-  /** Without it, the turn is now. */
+  /** Default: the turn is now. */
   readonly place?: Lane & { readonly turnAt: number };
   readonly now: number;
 };
 
-/** Adds a mail, in the transaction of its cause. Wake the worker after the commit. */
+/** Adds a mail in its cause's transaction. Wake the worker after the commit. */
 export async function addMail(tx: Db, mail: NewMail): Promise<void> {
   await tx.insertInto('outbox').values(rowOf(mail)).execute();
 }
 
-/** {@link addMail}, unless there is one with this ID: if several processes add it, one does. */
 export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {
   await db
     .insertInto('outbox')
@@ -66,12 +61,12 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** Leases the next mail, in the order of turns. @param lease fullLanes: networks and domains whose mail stays */
+/** @param lease fullLanes: networks and domains whose mail stays */
 export function takeMail(
   database: OpenDatabase,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
 ): Promise<MailJob[]> {
-  // The list is one parameter, so the statement stays the same.
+  // One parameter, so the prepared statement stays the same.
   const json = JSON.stringify(fullLanes);
   const full =
     database.engine === 'postgres'
@@ -84,11 +79,10 @@ export function takeMail(
   });
 }
 
-/** How far a turn moves back for each untried mail of the same network, so others go first. */
+/** Delay per untried mail of the same network, so others go first. */
 const NETWORK_STEP_MS = 1_000;
-/** The same for a recipient domain; less, because half of all visitors may be at one. */
+/** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
-/** Up to this number of waiting mails, each has a connection. */
 const NO_QUEUE = SMTP_CONNECTIONS;
 const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
 
@@ -97,8 +91,8 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new code, or refuses it if it would wait for too long. The turn is never before that of an earlier mail of the
- * same lane, and never farther away than a code may wait: no mail starves.
+ * Refuses a code that would wait too long. A turn never precedes earlier mail of its lane, and is never later than a code may
+ * wait, so no mail starves.
  */
 export async function findTurn(
   tx: Db,
@@ -129,7 +123,7 @@ export async function findTurn(
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** Whether most visitors get their codes in time. `behind`: mail is sent, but too slowly. `still`: no mail is sent. */
+/** `behind`: mail is sent too slowly. `still`: no mail is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
@@ -139,18 +133,16 @@ export async function stateOfMail(
   return (await expectedWaitMs(db, NEWCOMER, now)) > mostWaitMs ? 'behind' : 'in time';
 }
 
-/** A lane in which no mail waits. */
 const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
 
 const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
-// Written out, not bound: the partial index is found by it.
+// Written out, not bound, so the partial index is used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** Mail servers may take a few mails and put off the rest: then mail that waits for another attempt of so many networks is a queue, too. */
+/** Mail servers may put off mail: when that affects this many networks, it counts as a queue. */
 const MANY_PUT_OFF = 50;
 
-/** How long a new mail would wait. Turns are fair: while the mails of one network have their turns, each other has as many. */
 async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {
   const lanes = await db
     .selectFrom('outbox')
@@ -162,7 +154,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried_since'),
     ])
     .where(isQueued)
-    // Mail to a silent domain waits for that domain, and delays no other mail.
+    // Mail to a silent domain delays no other mail.
     .where(
       sql<boolean>`(recipient_domain is null or recipient_domain = ${domain} or recipient_domain not in (
       select recipient_domain from outbox
@@ -184,20 +176,18 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
   return (ahead / (await mailsPerSecond(db, since, now))) * 1000;
 }
 
-/** The pace while nothing is known. */
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 /** Maximum number of deliveries from which the pace is computed. */
 const SAMPLE_SIZE = 50;
-/** Until then, a few deliveries beside a silent mail server say nothing: its silence ends in a timeout first. */
+/** Until then a few deliveries beside a silent mail server mean little, because its silence ends in a timeout first. */
 const SILENCE_MS = 15_000;
 
-/** How fast mail has been sent since it began to queue up, within the last minute. */
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
-  // From the first delivery on: an outage before it says nothing about the pace now.
+  // Starts at the first delivery, because an earlier outage doesn't show the current pace.
   const from = isEnough ? Math.min(...sentAt) : since;
   return sentAt.length / Math.max(1, (now - from) / 1000);
 }

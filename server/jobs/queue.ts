@@ -1,6 +1,5 @@
-// The queue of jobs: mail (table outbox) and events for webhooks (table webhook_events). A job is added in the transaction of its
-// cause (mail-jobs.ts, webhook-jobs.ts). A worker leases it and then finishes it or puts it off; if the worker dies, the lease runs
-// out and another worker takes the job. So each job is done at least once.
+// Queue of mail and webhook jobs. A job is added in its cause's transaction and leased by a worker; if the worker dies, the lease
+// runs out and another takes over. So each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
 import { columnsOf } from '#server/db/all-tables.ts';
@@ -12,9 +11,8 @@ export type JobTable = 'outbox' | 'webhook_events';
 export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 
 const QUEUES = {
-  // Of mail that is due, the first turn goes first (mail-jobs.ts).
   outbox: { order: ['turn_at', 'id'], times: ['due_at', 'turn_at'], longestWaitMs: 2 * MINUTE_MS },
-  // By the index alone: thousands of events can be due at the same time.
+  // Ordered by the index only, because thousands of events can be due at once.
   webhook_events: { order: ['due_at'], times: ['due_at', 'queued_at'], longestWaitMs: 6 * HOUR_MS },
 } as const satisfies Record<
   JobTable,
@@ -27,14 +25,13 @@ const QUEUES = {
   }
 >;
 
-/** Both tables have these columns, so statements about them are typed once. */
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
-// Written out, not bound: the partial indexes are found by it.
+// Written out, not bound, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** How jobs are leased: at most `most`, and nobody else may take them for `leaseMs`. */
+/** At most `most` jobs, reserved for `leaseMs`. */
 export type NewLease = {
   readonly leaseId: string;
   readonly leaseMs: number;
@@ -42,13 +39,11 @@ export type NewLease = {
   readonly now: number;
 };
 
-/** Leases due jobs, unless another worker has them. @param which limits the choice */
 export async function takeJobs<Table extends JobTable>(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   table: Table,
   { leaseId, leaseMs, most, now, which }: NewLease & { readonly which: RawBuilder<boolean> },
 ): Promise<Job<Table>[]> {
-  // Typed once: statements about either table are the same.
   const jobTable: JobTable = table;
   const order = QUEUES[table].order.map((column) => sql.ref(column));
   const jobs = await jobsOf(db)
@@ -72,10 +67,7 @@ export async function takeJobs<Table extends JobTable>(
   return jobs as Job<Table>[];
 }
 
-/**
- * Ends a job: it was done, or never will be.
- * @returns false when the lease was lost meanwhile, or the job was erased
- */
+/** @returns false if the lease was lost, or the job was erased */
 export const finishJob = <Table extends JobTable>(
   db: Db,
   table: Table,
@@ -87,7 +79,7 @@ export const finishJob = <Table extends JobTable>(
   },
 ): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.result, finished_at: job.now } });
 
-/** Puts a job off until `dueAt`. @returns false when the lease was lost meanwhile, or the job was erased */
+/** @returns false if the lease was lost, or the job was erased */
 export const retryJob = <Table extends JobTable>(
   db: Db,
   table: Table,
@@ -99,7 +91,6 @@ export const retryJob = <Table extends JobTable>(
   },
 ): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.reason, due_at: job.dueAt } });
 
-/** Changes a job and ends its lease. Only the worker that holds the lease can. */
 async function endLease(
   db: Db,
   table: JobTable,
@@ -115,9 +106,8 @@ async function endLease(
 }
 
 /**
- * Moves the times of waiting jobs back with the clock, so each waits as long as it should. What a wrong clock put off for longer than
- * any wait is due now.
- * @param clock leaseId: of the worker, which will end the leases that it holds; lostMs: by how much the clock went back
+ * Moves waiting times back with the clock. A job that a wrong clock put off beyond any wait is due now.
+ * @param clock leaseId: of the worker, which ends its own leases; lostMs: how far the clock went back
  */
 export async function setBackTimes(
   db: Db,
@@ -128,7 +118,7 @@ export async function setBackTimes(
   const allTimes = (value: (column: string) => unknown): object =>
     Object.fromEntries(times.map((column) => [column, value(column)]));
   const farthest = now + longestWaitMs;
-  // In one transaction: a second try must not move them twice.
+  // One transaction, because a retry must not move times twice.
   await jobsOf(db)
     .transaction()
     .execute(async (tx) => {
@@ -138,7 +128,7 @@ export async function setBackTimes(
           .set(allTimes((column) => sql`${sql.ref(column)} - ${lostMs}`))
           .where(isQueued)
           .where('due_at', '>', now)
-          // A job that this worker is doing, too: events behind it are due when it is.
+          // Includes this worker's job, because events after it are due when it is.
           .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '=', leaseId)]))
           .execute();
       await tx

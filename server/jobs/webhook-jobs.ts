@@ -1,4 +1,4 @@
-// Adds events for webhooks to the queue. The events of a lead go to each endpoint one at a time, in order.
+// Queues webhook events. Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -8,9 +8,8 @@ import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.
 export type WebhookJob = Job<'webhook_events'>;
 
 /**
- * Adds an event about a lead for several endpoints, behind those that the lead has already. The caller holds the lead's row, so no
- * other event of the lead comes between.
- * @param event ids: one for each endpoint
+ * Adds a lead's event for several endpoints. The caller holds the lead's row, so no other event comes between.
+ * @param event ids: one per endpoint
  */
 export async function addLeadEvent(
   tx: Db,
@@ -26,7 +25,6 @@ export async function addLeadEvent(
 ): Promise<void> {
   const { ids, type, leadId, payload, endpoints, notBefore, now } = event;
   if (endpoints.length === 0) return;
-  // A new lead has none, and nobody else knows it yet.
   const before =
     type === 'lead.verified'
       ? []
@@ -48,7 +46,7 @@ export async function addLeadEvent(
     endpoint,
     position,
     payload,
-    // Not before the event in front of it, so nobody looks at it in vain.
+    // Not before its predecessor, so no poll finds it early.
     due_at: Math.max(notBefore, before.find((row) => row.endpoint === endpoint)?.due_at ?? 0),
     created_at: now,
     queued_at: now,
@@ -56,7 +54,7 @@ export async function addLeadEvent(
   await tx.insertInto('webhook_events').values(rows).execute();
 }
 
-/** Leases the due events of an endpoint: of each lead the first that waits. One that is being sent is queued, too. */
+/** Leases each lead's first due event for an endpoint. An event being sent stays queued. */
 export const takeEvents = (
   database: OpenDatabase,
   { endpoint, ...lease }: NewLease & { readonly endpoint: string },
@@ -72,13 +70,12 @@ export const takeEvents = (
     )`,
   });
 
-/** Puts an event off until `dueAt`, and those behind it. */
 export async function retryEvent(
   db: Db,
   event: WebhookJob,
   { leaseId, dueAt, reply }: { leaseId: string; dueAt: number; reply: string },
 ): Promise<void> {
-  // If the lease was lost, another process may have sent it by now, and go on to the next one.
+  // If the lease was lost, another process may have sent it and moved on.
   if (!(await retryJob(db, 'webhook_events', { id: event.id, leaseId, dueAt, reason: { reply } }))) return;
   await db
     .updateTable('webhook_events')

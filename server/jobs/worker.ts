@@ -1,4 +1,4 @@
-// Does the jobs of one table: looks for due ones when woken and at intervals, and stops without losing one.
+// Works through one job table: looks for due jobs when woken and at intervals, and stops without losing one.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
@@ -6,33 +6,29 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 
-/** Finds jobs that another process added, whose lease ran out or whose back-off is over. */
+/** Finds jobs from other processes, with an expired lease or an ended back-off. */
 const POLL_MS = 1_000;
-/** 30 % either way, so a server that comes back does not meet all waiting jobs at once. */
+/** 30 % either way, so waiting jobs don't all hit a recovered server at once. */
 const JITTER = 0.3;
 
 export type JobWorker = {
-  /** Looks for jobs now. Call it after the commit that added one. */
+  /** Call it after the commit that added a job. */
   readonly wake: () => void;
-  /** Takes no more jobs, and resolves when those in hand have ended. */
+  /** Takes no more jobs, and resolves when running ones have ended. */
   readonly stop: () => Promise<void>;
 };
 
-/** Marks the jobs that this worker has leased. */
 type Lease = { readonly leaseId: string; readonly now: number };
 
 export type JobWorkerParts<Table extends JobTable> = {
   readonly database: OpenDatabase;
   readonly table: Table;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** How long a stop waits for jobs in hand before it cuts them off. */
+  /** After this time a stop aborts running jobs. */
   readonly stopPatienceMs: number;
-  /** Leases the next jobs. None: nothing is due, or this worker has its hands full. */
   readonly take: (lease: Lease) => Promise<readonly Job<Table>[]>;
-  /** Does a job, and ends its lease. cutOff: aborts when a stop has lost its patience */
+  /** Ends the job's lease. cutOff: aborts when a stop loses patience */
   readonly run: (job: Job<Table>, worker: { leaseId: string; cutOff: AbortSignal }) => Promise<void>;
-  /** Reports what failed unexpectedly. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -84,10 +80,10 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
 }
 
 /**
- * How long to wait before the next attempt, in milliseconds.
- * @param waitsMs the wait after the first attempt, the second and so on; the last one repeats
+ * @param waitsMs waits after the first attempt, the second and so on; the last repeats
  * @param attempts made so far, at least 1
  * @param random from 0 up to 1
+ * @returns milliseconds
  */
 export const backOffMs = (waitsMs: readonly number[], attempts: number, random: () => number): number =>
   Math.round((waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * (1 - JITTER + 2 * JITTER * random()));
