@@ -1,4 +1,3 @@
-// The list-bomb breaker and the proof of work, through the whole server.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -19,11 +18,10 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 
-/** Longer than a process trusts its last look. */
+/** Longer than a process trusts its cached state. */
 const LOOK_SECONDS = 3;
 
 let strangers = 0;
-/** A new visitor asks for a code for a new address, with or without a proof. */
 function askAsStranger(server: ServerUnderTest, proof?: string) {
   strangers += 1;
   return askAs(
@@ -52,7 +50,6 @@ async function solve(server: ServerUnderTest): Promise<{ challenge: Challenge; s
 
 type PastCode = { readonly email: string; readonly network: string; readonly entered: boolean };
 
-/** Writes codes that were made at a time. */
 async function insertPast(server: ServerUnderTest, at: number, past: readonly PastCode[]) {
   const { db } = server.database;
   const codes = past.map(({ email, network, entered }) => ({
@@ -78,17 +75,14 @@ const list = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));
 
 let people = 0;
-/** Visitors from one network each: two of three at a free-mail provider, the others at their companies. */
 const visitors = ({ count, entered }: { count: number; entered: number }): PastCode[] =>
   list(count, (index) => {
     people += 1;
     const domain = people % 3 === 0 ? `company-${people}.com` : 'gmail.com';
-    // Spread evenly, so that every domain has its share.
     const enters = Math.floor(((index + 1) * entered) / count) > Math.floor((index * entered) / count);
     return { email: `visitor-${people}@${domain}`, network: address(people), entered: enters };
   });
 
-/** People who never asked for a code. */
 const bomb = (count: number, networks: number, domain: (index: number) => string): PastCode[] =>
   list(count, (index) => ({
     email: `bombed-${index}@${domain(index)}`,
@@ -97,14 +91,12 @@ const bomb = (count: number, networks: number, domain: (index: number) => string
   }));
 const everywhere = (index: number): string => `victim-${index}.com`;
 
-/** The time at which a code that was made a minute ago has expired. */
 const decidedAt = (server: ServerUnderTest): number =>
   server.now() - server.config.codeTtlSeconds * 1000 - 60_000;
 
-/** Codes that were made at a time. */
 type Past = readonly [at: number, codes: readonly PastCode[]];
 
-/** 2,319 codes, 100 from each of 24 networks, within an hour: 1,600 of strangers, and own ones with any name at one domain. */
+/** 2,319 codes in an hour from 24 networks, 100 each: 1,600 for strangers, the others entered under any name at one domain. */
 function attack(domain: (index: number) => string): PastCode[] {
   const own = list(719, (index) => ({
     email: `${index}@attacker-${index % 5}.attacker.co.uk`,
@@ -112,11 +104,10 @@ function attack(domain: (index: number) => string): PastCode[] {
     entered: true,
   }));
   const all = [...bomb(1_600, 24, domain), ...own];
-  // Mixed: the sample is the newest 2,000.
+  // Mixed, because the sample is the newest 2,000.
   return list(all.length, (index) => all[(index * 1_009) % all.length]!);
 }
 
-/** A day on which one provider hides most of the codes, beside others. */
 const dayAtProvider = (scale: number): PastCode[] => [
   ...visitors({ count: 300 * scale, entered: 200 * scale }),
   ...visitors({ count: 150 * scale, entered: 25 * scale }).map((code) => ({
@@ -125,7 +116,6 @@ const dayAtProvider = (scale: number): PastCode[] => [
   })),
 ];
 
-/** What has happened by the time at which codes are decided about. */
 const OPENED: readonly (readonly [by: string, past: (decided: number) => readonly Past[]])[] = [
   [
     'far fewer codes entered than usual',
@@ -221,7 +211,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
         assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
 
-        // A visitor who has a code may ask for another, and may enter the first one.
         await server.advance(60);
         assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
         const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
@@ -233,17 +222,16 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server, proof)).statusCode, 202);
         assert.equal((await askAsStranger(server, proof)).statusCode, 428, 'a proof is used once');
 
-        // The storm is over: the breaker closes by itself.
         await server.advance(11 * 60);
         assert.equal((await askAsStranger(server)).statusCode, 202);
         assert.equal(server.breakerReasons.length, 1);
       }));
 
-    it('opens at a page without a past, and at one whose past was a storm', () =>
+    it('opens on a page without a past, and on one whose past was an attack', () =>
       withServer({ engine }, async (server) => {
         await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
-        // Eight days without an entered code do not make a ninth usual.
+        // Eight days without an entered code must not count as usual.
         await server.advance(24 * 3_600);
         for (let day = 1; day <= 8; day += 1) {
           await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
@@ -253,7 +241,7 @@ for (const engine of ENGINES) {
         assert.equal(server.breakerReasons.length, 2);
       }));
 
-    it('is not opened by one network that enters nothing, nor by ten; they pay alone', () =>
+    it('asks one to ten networks without entered codes for a proof of work, and stays closed for others', () =>
       withServer({ engine }, async (server) => {
         const decided = decidedAt(server);
         await insertPast(server, decided, bomb(100, 1, everywhere));
@@ -267,7 +255,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
       }));
 
-    it('takes the 65,536 networks of one IPv6 line for one', () =>
+    it('counts the 65,536 networks of one IPv6 line as one', () =>
       withServer({ engine }, async (server) => {
         const line = bomb(500, 1, everywhere).map((code, index) => ({
           ...code,
@@ -281,7 +269,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
       }));
 
-    it('asks a network that has twenty strangers mailed, whatever else it enters, and no other one', () =>
+    it('asks only the network with twenty strangers for a proof of work, whatever else it enters', () =>
       withServer({ engine }, async (server) => {
         const own = list(70, (index) => ({
           email: `${index}@attacker.com`,
@@ -292,7 +280,7 @@ for (const engine of ENGINES) {
         const attacker = () => createVisitor(server, '192.0.2.7');
         for (let count = 0; count < 20; count += 1)
           assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
-        // At once: what came since the last look at the database counts as well.
+        // At once, because codes since the last look at the database count too.
         const refused = await askAs(attacker(), 'stranger@victim-20.com');
         assert.equal(refused.statusCode, 428);
         assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
@@ -302,13 +290,12 @@ for (const engine of ENGINES) {
         const { challenge, solution } = await solve(server);
         const proof = encode({ challenge, solution });
         assert.equal((await askAs(attacker(), 'stranger@victim-22.com', proof)).statusCode, 202);
-        // An hour later nothing is held against it.
         await server.advance(3_600);
         assert.equal((await askAs(attacker(), 'stranger@victim-23.com')).statusCode, 202);
         assert.deepEqual(server.breakerReasons, []);
       }));
 
-    it('does not wait for codes to expire when hardly any are entered', () =>
+    it('opens before codes expire when hardly any are entered', () =>
       withServer({ engine }, async (server) => {
         await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
         assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
@@ -316,7 +303,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 428);
       }));
 
-    it('is not opened by a busy minute that a few networks made', () =>
+    it('is not opened by a busy minute that a few networks caused', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '200' } }, async (server) => {
         await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
         assert.equal((await askAsStranger(server)).statusCode, 202);
@@ -326,7 +313,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
       }));
 
-    it('weighs no networks where their limit is lifted: behind some proxies all visitors have one', () =>
+    it('ignores networks when their limit is 0, because some proxies hide all visitors behind one IP address', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
         assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
@@ -345,7 +332,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 202);
       }));
 
-    it('stays shut when its ceilings are 0', () =>
+    it('stays closed when its ceilings are 0', () =>
       withServer(
         { engine, env: { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' } },
         async (server) => {
@@ -359,7 +346,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('is one for all processes, and notifies the operator once', () =>
+    it('is shared by all processes, and notifies the operator once', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
         assert.equal((await askAsStranger(server)).statusCode, 202);
         const opened: string[] = [];
@@ -379,7 +366,7 @@ for (const engine of ENGINES) {
 }
 
 describe('a proof of work', () => {
-  it('that is forged, altered, late or nonsensical is not taken', () =>
+  it('is refused if forged, altered, late or malformed', () =>
     withServer({ engine: 'sqlite', env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
       assert.equal((await askAsStranger(server)).statusCode, 202);
       await server.advance(LOOK_SECONDS);

@@ -1,7 +1,6 @@
-// The list-bomb breaker. An attacker who makes us mail codes to thousands of strangers harms them and our standing with mail
-// servers, and each single request looks like a visitor's. The whole gives the attack away: too many codes, or too few that are
-// entered. Then the breaker opens for everyone, and for a while each code costs a proof of work. A single network that asks for
-// strangers pays alone. What it stops: docs/decisions/0009 and `npm run prove:breaker`.
+// The list-bomb breaker. Mailing codes to thousands of strangers harms them and our standing with mail servers, yet each request
+// looks normal. With too many codes, or too few entered, every code costs a proof of work; a network that asks for many strangers
+// pays by itself. See docs/decisions/0009 and `npm run prove:breaker`.
 import { getDomain } from 'tldts';
 
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
@@ -20,8 +19,8 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
   /**
-   * Whether a new code costs a proof of work. The state that concerns everyone is in the database, so all processes agree.
-   * @param clientAddress where the request comes from: a network that asks for many strangers pays alone
+   * Whether a new code costs a proof of work. All processes share the general state through the database.
+   * @param clientAddress a network that asks for many strangers pays by itself
    */
   readonly isOpen: (clientAddress: string) => Promise<boolean>;
 };
@@ -30,16 +29,15 @@ type BreakerParts = {
   readonly db: Db;
   readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds' | 'limits'>;
   readonly clock: () => number;
-  /** Called once each time it opens, in the process that opened it. */
+  /** Called once per opening, in the process that opened it. */
   readonly onOpened: (reason: BreakerReason) => void;
 };
 
-/** Makes the breaker out of its ceilings; 0 lifts a ceiling, and with both lifted it never opens. */
+/** A ceiling of 0 is off. */
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
   const { leadsPerIpPerHour } = config.limits;
-  // An operator who lifts the limit on networks says that addresses mean nothing, as behind a proxy that hides them. Then
-  // each code counts as a network.
+  // Without a limit per network, as behind a proxy that hides addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
   const networks = createPayingNetworks({ db, config, networkOfCode });
@@ -57,7 +55,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   const look = async (now: number): Promise<void> => {
     const state = await readWindow(db, OPEN_KEY, now);
-    // An end further away than that was written before the clock was set back.
+    // A later end was written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
     await networks.look(now);
@@ -82,7 +80,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   };
 }
 
-/** Whether too many codes were made in the last minute. A few networks that made most of them reach limits of their own. */
+/** Ignores a minute made mostly by a few networks, which reach their own limits. */
 async function areTooManyAMinute(
   db: Db,
   {
@@ -100,17 +98,15 @@ async function areTooManyAMinute(
   return spread >= codes.length / 2;
 }
 
-// Which networks pay for a code with a proof of work while no other network has to: those that had too many strangers mailed
-// within the hour. Without it, ten networks that enter nothing would open the breaker for everyone (docs/decisions/0009).
+// Networks that had too many strangers mailed within the hour. Otherwise ten of them could open the breaker for everyone
+// (docs/decisions/0009).
 
 type PayingNetworks = {
-  /** Reads the codes of the last hour. */
   readonly look: (now: number) => Promise<void>;
-  /** Whether a network must pay. One that need not has one more stranger from now on, until the next look. */
+  /** If not, the network has one more stranger until the next look. */
   readonly mustPay: (clientAddress: string) => boolean;
 };
 
-/** Makes the count of each network's strangers. */
 function createPayingNetworks({
   db,
   config,
@@ -125,7 +121,7 @@ function createPayingNetworks({
     FREE_STRANGERS_OF_NETWORK.least,
     Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
-  // A limit that is lower anyway refuses first, and says for how long.
+  // A lower limit refuses first, and says for how long.
   if (config.breaker.unenteredPercent === 0 || freeStrangers >= leadsPerIpPerHour)
     return { look: async () => undefined, mustPay: () => false };
 
@@ -136,7 +132,7 @@ function createPayingNetworks({
       strangersOf = strangersByNetwork(codes, networkOfCode);
     },
     mustPay: (clientAddress) => {
-      // Loopback is this machine, or a proxy that TRUST_PROXY does not name: it stands for no network.
+      // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it isn't a network.
       if (isLoopback(clientAddress)) return false;
       const network = siteOf(clientAddress);
       const strangers = strangersOf.get(network) ?? 0;
@@ -147,19 +143,15 @@ function createPayingNetworks({
   };
 }
 
-// Whether far fewer codes are entered than usual: at some domains there are more strangers than the codes entered beside them
-// account for. Each domain is measured alone, so an attacker who enters 31 % to 90 % of the codes at a domain of his reaches at
-// most 250 of 1,600 strangers an hour at a quiet page, 400 at a forgetful one and 700 at a busy one; one share for the whole page
-// let all of them through. "Usual" is the median of eight days: a page where three of four visitors never enter their code stays
-// shut, and one bad day does not pass for usual (docs/decisions/0009).
+// Compares each domain's share of strangers with its usual share. Measured per domain, because an attacker who enters 31 % to 90
+// % of the codes at his own domain would get past a share of the whole page; this way he reaches at most 250 (quiet page) to 700
+// (busy page) of 1,600 strangers an hour. "Usual" is the median of eight days, so one bad day doesn't count
+// (docs/decisions/0009).
 
-/** The share of strangers, in percent, from which on they are too many at a domain. */
+/** In percent. */
 type Threshold = (domain: string) => number;
 
-/**
- * Makes the question whether too few codes are entered. It remembers for ten minutes what is usual.
- * @returns the question, for a time
- */
+/** Caches the usual shares for ten minutes. */
 function createTooFewEntered({
   db,
   config,
@@ -190,7 +182,7 @@ function createTooFewEntered({
     const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
     const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
     if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
-    // Only codes whose time is over: a code of a minute ago may still be entered.
+    // Only expired codes, because a recent one may still be entered.
     const expired = now - codeLifeMs;
     const recent = await readPeople(expired - HOUR_MS, expired);
     if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
@@ -209,13 +201,11 @@ function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unentere
   };
 }
 
-/** The share of strangers on each day that has enough people for one. */
 const percentsOf = (days: readonly PeopleCount[]): number[] =>
   days.flatMap(({ strangers, entered }) =>
     strangers + entered >= BREAKER.dayMin ? [(strangers / (strangers + entered)) * 100] : [],
   );
 
-/** The strangers at domains where they are too many for the codes that were entered there. */
 function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Threshold): number {
   const tooMany = [...people].filter(([domain, { strangers, entered }]) => {
     const percent = threshold(domain);
@@ -236,9 +226,8 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-// The people behind mailed codes: strangers, who entered none, and those who entered one. No single network and no single domain
-// can bend the count: each network counts for five strangers at most, and a code entered at one domain says nothing about
-// strangers at another. docs/decisions/0009 has the attacks that this stops.
+// A network counts for at most five strangers, and codes entered at one domain don't excuse strangers at another
+// (docs/decisions/0009).
 
 type MailedCode = {
   readonly email: string;
@@ -246,21 +235,19 @@ type MailedCode = {
   readonly used_at: number | null;
 };
 
-/** The network that a code is counted under. */
 type NetworkOfCode = (code: MailedCode) => string;
 
-/** Addresses that entered none of their codes, and mailboxes that entered one. Weighted, so not whole numbers. */
+/** Addresses without an entered code, and mailboxes with one. Weighted, so not whole numbers. */
 type PeopleCount = { readonly strangers: number; readonly entered: number };
 
-/** The key of the small domains together; no domain has this name. */
 const SMALL_DOMAINS = '';
 
 type Person = { readonly network: string; readonly domain: string };
 type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
 
 /**
- * The people behind some codes, each once. A stranger is an address: `victim+1@` and `victim+2@` are two unwanted e-mails in one
- * mailbox. A person who entered a code is a mailbox: the owner of one can enter codes under any number of its names.
+ * A stranger is an address: `victim+1@` and `victim+2@` are two unwanted e-mails in one mailbox. An entered code counts per
+ * mailbox, because its owner can use any number of names.
  * @param codes newest first
  */
 function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
@@ -280,15 +267,11 @@ function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode):
   return { strangers, entered: [...entered.values()] };
 }
 
-/** How many strangers each network asked a code for. */
 function strangersByNetwork(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): Map<string, number> {
   return countBy(findPeople(codes, networkOfCode).strangers, ({ network }) => network);
 }
 
-/**
- * Counts the strangers and the entered codes of each recipient domain, the small domains together.
- * @param codes newest first
- */
+/** @param codes newest first */
 function peopleByDomain(
   codes: readonly MailedCode[],
   networkOfCode: NetworkOfCode,
@@ -296,7 +279,7 @@ function peopleByDomain(
   const people = findPeople(codes, networkOfCode);
   const strangersOf = countBy(people.strangers, ({ network }) => network);
   const enteredOf = countBy(people.entered, ({ network }) => network);
-  // Of a network with many strangers and many entered codes the proportion is kept: an office is no alarm.
+  // Keeps the ratio of a network with many strangers and many entered codes, so an office isn't an alarm.
   const strangerWeight = (network: string) =>
     Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
   const enteredWeight = (network: string) =>
@@ -321,27 +304,23 @@ function peopleByDomain(
   return domains.set(SMALL_DOMAINS, small);
 }
 
-/** How many things have each key. */
 function countBy<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const thing of things) counts.set(keyOf(thing), (counts.get(keyOf(thing)) ?? 0) + 1);
   return counts;
 }
 
-/**
- * The network that a visitor's address is weighted under. As for the limits, but IPv6 by its /48, which is what a site is given
- * (RFC 6177): one customer line must not look like 65,536 networks.
- */
+/** IPv6 by its /48, as a site is given (RFC 6177): one customer line must not look like 65,536 networks. */
 const siteOf = (clientAddress: string): string =>
   networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
 
-/** The registered domain: its owner can have any number of names below it. */
+/** Its owner can have any number of names below it. */
 function registeredDomainOf(email: string): string {
   const host = domainOf(email);
   return getDomain(host, { extractHostname: false }) ?? host;
 }
 
-/** Providers deliver `a.da+guide@` where they deliver `ada@`. Merging two people by mistake costs one entered code. */
+/** Providers deliver `a.da+guide@` to `ada@`. Merging two people by mistake costs one entered code. */
 function mailboxOf(email: string): string {
   const at = email.lastIndexOf('@');
   return `${email.slice(0, at).replace(/\+.*$/, '').replaceAll('.', '')}@${email.slice(at + 1)}`;

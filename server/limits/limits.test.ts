@@ -13,13 +13,13 @@ import { networkOf } from '#server/platform/network-of.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
-describe('the network of an address', () => {
-  it('is the address itself in IPv4, also when written as IPv6', () => {
+describe('the network of an IP address', () => {
+  it('is the IPv4 address itself, even in IPv6 notation', () => {
     assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
     assert.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
   });
 
-  it('is the /64 in IPv6, however it is written', () => {
+  it('is the IPv6 /64, in any notation', () => {
     const network = networkOf('2001:db8:1:2:3:4:5:6');
     assert.equal(network, '2001:db8:1:2:0:0:0:0/64');
     assert.equal(networkOf('2001:0db8:0001:0002::1'), network);
@@ -28,13 +28,13 @@ describe('the network of an address', () => {
     assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0:0:0:0:0/64');
   });
 
-  it('is what was given when that is no address at all', () => {
+  it('is the input itself if it is not an IP address', () => {
     assert.equal(networkOf('unknown'), 'unknown');
   });
 });
 
-describe('a wait', () => {
-  it('is shown in words a person uses', () => {
+describe('a waiting time', () => {
+  it('is shown in everyday words', () => {
     const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
     assert.deepEqual(words, [
       'now',
@@ -49,7 +49,7 @@ describe('a wait', () => {
     ]);
   });
 
-  it('is shown in the language of the campaign', () => {
+  it('is shown in the campaign language', () => {
     assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
       'jetzt',
       'in 1 Sekunde',
@@ -77,7 +77,6 @@ const storeCode = (db: Db, { email, at, livesMs }: { email: string; at: number; 
     expires_at: at + livesMs,
   });
 
-/** Whether a code may be sent to an e-mail address. */
 const sendTo = async (limits: CountedLimits, db: Db, email: string, now: number) =>
   limits.sendToAddress(await limits.codesOfAddress(db, email, now), now);
 
@@ -86,7 +85,7 @@ const limitsWith = (limits: Partial<(typeof SETTINGS)['limits']> = {}, secrets =
   createCountedLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } }, secrets);
 
 for (const engine of ENGINES) {
-  it(`forms of one network are counted together by several processes, on ${engine}`, () =>
+  it(`forms of one network share a limit across processes on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const [one, other] = [limitsWith({ leadsPerIpPerHour: 3 }), limitsWith({ leadsPerIpPerHour: 3 })];
       const outcomes = [];
@@ -95,7 +94,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
     }));
 
-  it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, () =>
+  it(`attempts are counted without an e-mail address, even after the secret changes, on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
@@ -112,7 +111,7 @@ for (const engine of ENGINES) {
       assert.equal(outcome.mayCompare, false);
     }));
 
-  it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, () =>
+  it(`attempts without a challenge are limited to twenty in any 24 hours on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
@@ -124,7 +123,7 @@ for (const engine of ENGINES) {
         return compared;
       };
       assert.equal((await tryAt(0)).mayCompare, true);
-      // The rest of the day's budget around the end of a day that began with the first try: five in ten minutes.
+      // The day's remaining attempts around the end of a day that began with the first one: five in ten minutes.
       assert.equal(await comparedAt(23), 5);
       assert.equal(await comparedAt(23.3), 5);
       assert.equal(await comparedAt(23.6), 5);
@@ -140,14 +139,13 @@ for (const engine of ENGINES) {
       assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
     }));
 
-  it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, () =>
+  it(`attempts without a live code use up none of a live code’s, and get the same response, on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
       const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
         const tries = [];
         for (let i = 0; i < 40; i += 1) {
-          // Five minutes later the first of them still count.
           const at = now + (i < 20 ? 0 : 5 * 60_000);
           tries.push(await limits.countSharedAttempt(db, email, { atLiveCodes: atLiveCodes(i) }, at));
         }
@@ -165,7 +163,7 @@ for (const engine of ENGINES) {
       assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
     }));
 
-  it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, () =>
+  it(`a window begun by a wrong clock ends when the clock is set back on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
       const now = NOON;
@@ -179,7 +177,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(refused, { type: 'exceeded', retryAfterSeconds: 3600 });
     }));
 
-  it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, () =>
+  it(`codes dated ahead by a wrong clock do not delay a new one on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 1 });
       const now = NOON;
@@ -188,7 +186,7 @@ for (const engine of ENGINES) {
       assert.equal((await sendTo(limits, db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
     }));
 
-  it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, () =>
+  it(`at most ten codes of an e-mail address are live in any 24 hours on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 5 });
       const start = NOON;
@@ -202,7 +200,6 @@ for (const engine of ENGINES) {
         lives.push({ from: at, to: at + livesMs });
         return 0;
       };
-      // Five just before a day begins, one of them mailed late; five within it; five as soon as the first are a day old.
       for (let i = 0; i < 5; i += 1) await sendAt(i, i === 0 ? 1_200_000 : 600_000);
       for (let i = 0; i < 5; i += 1) await sendAt(12 * 60 + i);
       const day = 24 * 60;

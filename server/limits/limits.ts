@@ -1,5 +1,5 @@
-// Limits on visitors' requests, beside the breaker (breaker.ts). The numbers are in fixed-limits.ts, or are settings
-// (server/settings/settings-table.ts). The counts are in the database, so all processes share them.
+// Limits on visitors' requests. Numbers are in fixed-limits.ts or are settings; counts are in the database, so all processes
+// share them.
 import { networkOf } from '#server/platform/network-of.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -33,25 +33,19 @@ const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
 });
 
 export type CountedLimits = {
-  /** How often a network may ask for codes. */
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
-  /** The codes of an e-mail address on which {@link sendToAddress} decides, newest first: those from before an erasure are among them. */
+  /** Newest first, including codes from before an erasure. */
   readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * How many codes an e-mail address is sent, by requests from anywhere, in an hour and in a day. A day is over for a code 24 hours after
-   * its life, so no more than a day's were live at any time in any 24 hours.
+   * A code's day ends 24 hours after its life, so no more than a day's codes are live in any 24 hours.
    * @param codes from {@link codesOfAddress}
    */
   readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
-  /** How often a network may enter codes. */
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts an attempt of a browser without a challenge, before the comparison: CODE_ATTEMPTS in the life of a code, and four times as
-   * many in 24 hours. Call it in a transaction that holds the lock of the e-mail address (lockAddress), and commit before comparing.
-   *
-   * Two things are counted. Attempts made while a code was live decide whether this one is compared, so a stranger cannot use up
-   * those of a later code. All attempts decide the response to a wrong code, so responses do not show whether a visitor waits
-   * for one.
+   * Counts an attempt without a challenge: CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call it under
+   * lockAddress, and commit before comparing. Attempts at a live code decide whether this one is compared, so a stranger cannot
+   * use up a later code's. All attempts decide the response, so it doesn't reveal whether a visitor waits for a code.
    */
   readonly countSharedAttempt: (
     tx: Db,
@@ -59,22 +53,18 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Whether some of the attempts that {@link countSharedAttempt} counts may be used up now, or all of a day's. */
+  /** Whether {@link countSharedAttempt} may be used up soon or for the day. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
-  /** Takes back an attempt that {@link countSharedAttempt} counted and that was right. @param mayCompare as it was returned */
+  /** Gives back a right attempt. @param mayCompare from {@link countSharedAttempt} */
   readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
-  /** Wrong attempts of one challenge; 0: no limit. A resend never resets them. */
+  /** 0: no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
-  /** Whether a challenge has used up its attempts: the next code begins a new one. */
   readonly isExhausted: (challenge: Challenge) => boolean;
   /** Asking again within this time gets the same response and sends nothing. Milliseconds. */
   readonly resendQuietMs: number;
 };
 
-/**
- * Makes the limits out of the settings.
- * @param secrets what is counted for an e-mail address is counted under its pseudonym: it holds when the address is erased
- */
+/** @param secrets e-mail addresses are counted under a pseudonym, so limits outlive an erasure */
 export function createCountedLimits(
   config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>,
   secrets: Secrets,
@@ -123,7 +113,6 @@ export function createCountedLimits(
     sendToAddress: (codes, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const sent = codes.filter((code) => !isAhead(code, now)).slice(0, leadsPerEmailPerDay);
-      // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
       const lastOfHour = sent[leadsPerEmailPerHour - 1];
       const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.created_at + HOUR_MS;
       const dayEndsAt =
@@ -147,7 +136,7 @@ export function createCountedLimits(
       );
       const mayCompare =
         atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < attemptsPerDay;
-      // The same number of rows is written in either case, so that the time of the answer shows nothing.
+      // Writes the same number of rows in either case, so timing reveals nothing.
       await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
       const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(attemptsPerDay));
       return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
@@ -176,15 +165,13 @@ export type Limits = CountedLimits & { readonly breaker: Breaker };
 export type LimitsParts = {
   readonly db: Db;
   readonly config: Pick<Config, 'limits' | 'breaker' | 'codeTtlSeconds' | 'resendSeconds'>;
-  /** What is counted for an e-mail address is counted under its pseudonym: it holds when the address is erased. */
   readonly secrets: Secrets;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called once each time the breaker opens, in the process that opened it. */
+  /** Called once per opening, in the process that opened it. */
   readonly onBreakerOpened: (reason: BreakerReason) => void;
 };
 
-/** Makes the limits of a service. */
 export const createLimits = ({ db, config, secrets, clock, onBreakerOpened }: LimitsParts): Limits => ({
   ...createCountedLimits(config, secrets),
   breaker: createBreaker({ db, config, clock, onOpened: onBreakerOpened }),
