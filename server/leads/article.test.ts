@@ -1,5 +1,3 @@
-// Who is given the article: its first reading is recorded, with webhooks or without, at no cost where it is known. And the guide as a file:
-// with a session alone, whole, and in no public file.
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -32,7 +30,6 @@ async function firstReadAt({ database: { db } }: ServerUnderTest, email = EMAIL)
   return (await query.executeTakeFirstOrThrow()).first_read_at;
 }
 
-/** Has the database refuse to note a reading, until the returned function is called. */
 async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise<void>> {
   const run = async (text: string) => void (await sql.raw(text).execute(db));
   if (engine === 'sqlite') {
@@ -51,8 +48,8 @@ async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise
 }
 
 for (const engine of ENGINES)
-  describe(`the first reading, on ${engine}, without webhooks`, () => {
-    it('is stored with the lead when the article comes with the answer to the code, by no further statement', async () => {
+  describe(`the first reading on ${engine} without webhooks`, () => {
+    it('is stored without another statement when the article comes with the verification response', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -60,7 +57,7 @@ for (const engine of ENGINES)
           const { visitor, entry } = await askForCode(server, email);
           asked.length = 0;
           assert.equal((await visitor.post(API.verify, entry, options)).statusCode, 200);
-          // The worker looks for mail and events in its own time.
+          // The worker polls for mail and events independently.
           return asked.filter((text) => !/"outbox"|"webhook_events"/.test(text)).length;
         };
         const without = await statementsOf('grace@example.com', {});
@@ -86,7 +83,7 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('is noted in the session of the code, also when the link is opened there', () =>
+    it('is noted in the session of the code, even when the link is opened there', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -96,13 +93,12 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('is noted when the article is fetched; later readings ask only whether the lead is there', async () => {
+    it('is noted when the article is fetched; later readings only check that the lead exists', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
-        // A program that asks for the headers alone is given no text.
         const cookies = Object.fromEntries(visitor.cookies);
         const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
         assert.equal(looked.statusCode, 200);
@@ -118,14 +114,13 @@ for (const engine of ENGINES)
         assert.match(readings[0]!.join('\n'), /update "leads" set "first_read_at"/);
         assert.equal(readings[0]!.length, 2);
         assert.equal(readings[1]!.length, 1);
-        // Another code of the same lead, too.
         const again = await askForCode(server);
         assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
         assert.equal(await firstReadAt(server), first);
       });
     });
 
-    it('is noted for a lead from before who reads with a new code', () =>
+    it('is noted for an earlier lead who reads with a new code', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -135,7 +130,7 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('that cannot be noted withholds no article, and the next one is noted', () =>
+    it('withholds no article if it cannot be noted, and the next reading is noted', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -153,7 +148,7 @@ for (const engine of ENGINES)
       }));
   });
 
-/** More than a stream hands over at once. */
+/** More than a stream delivers at once. */
 const FILE = Buffer.alloc(300_000, '%PDF-1.7 guide ');
 
 function addDownload(folder: string): void {
@@ -166,8 +161,8 @@ function addDownload(folder: string): void {
 }
 
 for (const engine of ENGINES) {
-  describe(`the guide as a file on ${engine}`, () => {
-    it('is sent whole to a verified visitor, and to no one else', () =>
+  describe(`the guide file on ${engine}`, () => {
+    it('is sent complete, and only to a verified visitor', () =>
       withLastingCampaignCopy(async (folder) => {
         addDownload(folder);
         await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
@@ -195,17 +190,15 @@ for (const engine of ENGINES) {
           assert.equal(headers['x-content-type-options'], 'nosniff');
           assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
 
-          // A download that broke off goes on where it was.
           const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
           assert.equal(part.statusCode, 206);
           assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
           assert.equal(part.headers['cache-control'], 'private, no-store');
 
-          // Each server serves what it started with, as the rest of its release.
+          // Each server serves the file it started with, like the rest of its release.
           rmSync(path.join(folder, 'article', 'the guide.pdf'));
           assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
 
-          // An erased lead has no access any more, whatever its cookie says.
           await server.database.db.deleteFrom('consent_receipts').execute();
           await server.database.db.deleteFrom('leads').where('id', '=', leadId).execute();
           assert.equal((await visitor.get(API.guideFile)).statusCode, 401);
@@ -213,7 +206,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('is not there where the campaign has none', () =>
+    it('responds with 404 where the campaign has none', () =>
       withServer({ engine }, async (server) => {
         const { visitor } = await becomeLead(server, 'ada@example.com');
         const answer = await visitor.get(API.guideFile);

@@ -1,5 +1,5 @@
-// The gated article, in its three ways out: the page, the guide as a file behind the button under it, and the link in the mail with the
-// guide. None is in a public file; the response to the right code (routes.ts) is the only other way to the article's text.
+// The gated article: the page, the guide file and the link in the guide mail. It is in no public file; otherwise only the
+// response to a right code holds it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -24,7 +24,6 @@ import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { API } from '#shared/api.ts';
 import { fill } from '#shared/words.ts';
 
-/** Adds the routes of the article, of the guide as a file and of the link in a mail. */
 export function addArticleRoutes(app: FastifyInstance, service: VisitorService, http: VisitorHttp): void {
   addArticleRoute(app, service, http);
   addGuideFileRoute(app, service, http);
@@ -44,9 +43,9 @@ function addArticleRoute(
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
-    // An erased lead has no access any more, whatever its cookie says.
+    // An erased lead loses access, whatever its cookie says.
     if (reader === undefined) return sendError(reply, 'no-session');
-    // Security gateways open links in a real browser. The page says with HEAD that such a reader has scrolled.
+    // Security gateways open links in a real browser. The page sends HEAD once such a reader has scrolled.
     const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
     if (reader.first_read_at === null && asksAsReader)
       await noteFirstReading(database.db, webhooks, reader.id, clock(), request.log);
@@ -54,13 +53,13 @@ function addArticleRoute(
   });
 }
 
-/** The article waits no longer for the note: a database that another process has locked is still read. Milliseconds. */
+/** Then the article is sent without waiting, for example while another process locks the database. Milliseconds. */
 const NOTED_WITHIN_MS = 100;
 
 /**
- * Notes that a lead is given the article, and queues the event of it, if it is the first time. Call it before the article is sent, for
- * a lead of whom that is not known already. A failure is logged and withholds nothing; the next reading is noted.
- * @returns when it is noted, or takes too long and goes on after the response
+ * Notes the first reading and queues its event, before the article is sent. A failure is logged and withholds nothing; the next
+ * reading is noted.
+ * @returns once noted, or when that takes too long and continues after the response
  */
 export async function noteFirstReading(
   db: Db,
@@ -74,7 +73,6 @@ export async function noteFirstReading(
   };
   const note = async () => {
     try {
-      // Alone, the one statement needs no transaction around it.
       if (webhooks.endpoints.length === 0) return await noteIn(db);
       await db.transaction().execute(noteIn);
       webhooks.wake();
@@ -85,7 +83,7 @@ export async function noteFirstReading(
   await Promise.race([note(), setTimeout(NOTED_WITHIN_MS, undefined, { ref: false })]);
 }
 
-/** Errors: 404 `not-found` when the campaign has no such file, 401 `no-session`, and those of a resource (http/send-resource.ts). */
+/** Errors: 404 `not-found` if the campaign has no file, 401 `no-session`, and those of a resource (http/send-resource.ts). */
 function addGuideFileRoute(
   app: FastifyInstance,
   { campaign, database, clock }: VisitorService,
@@ -93,7 +91,7 @@ function addGuideFileRoute(
 ): void {
   const guide = campaign.downloadFile === null ? null : readGuide(campaign.downloadFile);
   app.route({
-    // The page asks with HEAD whether there is still a session.
+    // The page uses HEAD to check its session.
     method: ['GET', 'HEAD'],
     url: API.guideFile,
     handler: async (request, reply) => {
@@ -105,25 +103,23 @@ function addGuideFileRoute(
   });
 }
 
-/** Keeps the file in memory: a thousand who read it slowly share one copy, and hold no file open. */
+/** In memory, so a thousand slow readers share one copy and hold no file open. */
 function readGuide(file: string): Resource {
   const name = path.basename(file);
   const guide = createResource({
     type: mime.getType(name) ?? 'application/octet-stream',
     cacheControl: 'private, no-store',
     bodies: { identity: readFileSync(file) },
-    // Names in article/ are of letters, digits and signs that need no escaping (shared/campaign-schema.ts).
+    // Names in article/ need no escaping (shared/campaign-schema.ts).
     always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
   });
-  // Its entity tag is a hash of the file: made now, so that no visitor waits for that of a large one.
+  // The entity tag hashes the file, so compute it before a visitor has to wait.
   guide.representationFor(undefined);
   return guide;
 }
 
-/** Where the page opens the guide at once (web/boot.ts). */
 const GUIDE_PLACE = '/#guide';
 
-/** The link opens the guide in a new session, on any device. */
 function addGuideLinkRoute(
   app: FastifyInstance,
   { config, campaign, database, secrets, clock }: VisitorService,

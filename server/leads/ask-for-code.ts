@@ -1,5 +1,5 @@
-// Takes a form: stores it, makes a code and adds its mail, all in one transaction. Nothing known about an e-mail address changes here,
-// because anyone can type any address.
+// Stores a form, makes a code and queues its mail in one transaction. Changes nothing known about an e-mail address, because
+// anyone can type any.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -33,20 +33,16 @@ import type { ApiErrorCode } from '#shared/errors.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
 import { answersText, labelledAnswers } from '#shared/own-answers.ts';
 
-/** What a request shows about its sender. */
 export type Visitor = {
   readonly browserId: string;
-  /** Whether that ID was made for this request: nothing has it yet. */
+  /** The ID is new, so nothing refers to it. */
   readonly isNewBrowser: boolean;
   readonly clientAddress: string;
   readonly userAgent: string | null;
-  /** The consent wording that the page showed (form-checks.ts). */
   readonly consentVersion: string;
-  /** Campaign parameters of the page's URL. */
   readonly attribution: Attribution;
-  /** Which of several pages had the form; null if none was named. */
+  /** Null if the form named none. */
   readonly variant: string | null;
-  /** Marks of the e-mail address (email-domain.ts). */
   readonly flags: readonly string[];
 };
 
@@ -58,7 +54,6 @@ export type AskOutcome =
       readonly retryAfterSeconds: number;
     };
 
-/** What the operator set and opened. */
 type AskParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
@@ -68,22 +63,18 @@ type AskParts = {
   readonly campaign: { readonly form: { readonly fields: readonly OwnField[] } };
 };
 
-/** A form as it is stored, and where its mail goes. */
 type Form = LeadAnswers & {
   readonly email: string;
   readonly emailTyped: string;
-  /** The e-mail address with an ASCII domain: mail servers need not support others. */
+  /** With an ASCII domain, because mail servers need not support others. */
   readonly recipient: string;
   readonly lane: Lane;
 };
 
 /**
- * Handles a validated form. The outcome is the same for e-mail addresses we know and those we do not. A code that could not be mailed in
- * time is not promised: `mail-backlog`.
- *
- * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, gets the same response and mails nothing: in
- * the same browser (by its challenge), and from the same IP address (whose response, cookie included, may have been lost). A visitor
- * without attempts gets a new code at once, in a new challenge.
+ * The outcome is the same for known and unknown e-mail addresses, and `mail-backlog` if the code could not be mailed in time.
+ * Asking again while it waits, or within RESEND_SECONDS of its mailing, mails nothing: in the same browser, and from the same IP
+ * address, whose response and cookie may have been lost. A visitor without attempts gets a new code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -142,7 +133,7 @@ async function ask(
     newest &&
     isLive(newest, now) &&
     isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&
-    // Another browser's code is entered with shared attempts. If those are being used up, only a new code helps.
+    // Another browser's code uses shared attempts. If those run out, only a new code helps.
     (hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now)))
   ) {
     const stored = { codesMailed: 0, expiresAt: newest.expires_at } as const;
@@ -179,7 +170,7 @@ async function ask(
 }
 
 /**
- * Stores a form, in the open challenge of its browser if there is one. Sending the same again keeps when and from where it came first.
+ * Sending the same form again keeps its first time and source.
  * @param challenge undefined: a new one begins
  * @returns the ID of the challenge
  */
@@ -220,7 +211,7 @@ async function storeForm(
     ...(isSame && { client_address, user_agent, given_at }),
     asked_at: now,
     codes_sent: challenge.codes_sent + codesMailed,
-    // A code of another browser may live longer or shorter than this challenge's own.
+    // Another browser's code may live longer or shorter than this challenge's own.
     expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,
   });
   return challenge.id;

@@ -1,4 +1,3 @@
-// How many wrong codes may be entered, by whom, and what helps when the tries are used up.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -9,11 +8,10 @@ import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, enter, enterWrong, newestCode, referenceOf, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
-/** How many of the codes are said to have been entered. */
 const countEntered = async ({ database }: ServerUnderTest) =>
   (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
 
-it('a code that is mailed late lives longer only after whoever enters a code of that address: otherwise each could wait for the other', () =>
+it('entering a code mailed late takes the address lock first, so two requests never wait for each other', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     const visitor = createVisitor(server);
     await ask(visitor);
@@ -26,14 +24,13 @@ it('a code that is mailed late lives longer only after whoever enters a code of 
       () => prolongCode(database, code, later),
     ]);
     assert.equal(entered.statusCode, 200);
-    // It has been entered: no life is longer than it was.
     const [after] = await database.db.selectFrom('codes').select('expires_at').execute();
     assert.equal(after?.expires_at, code.expires_at);
   }));
 
 for (const engine of ENGINES) {
   describe(`a visitor who enters codes on ${engine}`, () => {
-    it('has five wrong tries in a challenge, which a resend never resets; the next send begins a new one', () =>
+    it('has five wrong attempts per challenge, not reset by a resend; the next send begins a new challenge', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const first = await ask(visitor);
@@ -66,7 +63,7 @@ for (const engine of ENGINES) {
         assert.equal(await countEntered(server), 1, 'only what was entered says so');
       }));
 
-    it('has codes that no other browser uses once every try is used up, with a cookie or without', () =>
+    it('has codes that no other browser uses once every attempt is used up, with or without a cookie', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -76,7 +73,6 @@ for (const engine of ENGINES) {
         await enterWrong(visitor, dead, 5);
         assert.equal((await enter(rider, dead)).statusCode, 400);
         assert.equal((await enter(createVisitor(server, '198.51.100.9'), dead)).statusCode, 400);
-        // Another browser of the same network, a moment later.
         const other = createVisitor(server);
         assert.equal((await ask(other)).statusCode, 202);
         const code = await newestCode(server, 2);
@@ -91,7 +87,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('goes on with a new code on each of two devices whose tries are used up', () =>
+    it('continues with a new code on each of two devices without attempts', () =>
       withServer({ engine }, async (server) => {
         const [phone, laptop] = [createVisitor(server, '203.0.113.1'), createVisitor(server, '203.0.113.2')];
         await ask(phone);
@@ -107,7 +103,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('learns that cookies and a new code help when every try without cookies is used up, and they do', () =>
+    it('learns that cookies and a new code help when shared attempts are used up, and they do', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -127,7 +123,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
       }));
 
-    it('learns when the next code may be sent if every try and every code is used up', () =>
+    it('learns when the next code may be sent if all attempts and codes are used up', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -150,7 +146,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 3))).statusCode, 200);
       }));
 
-    it('gets an answer to each of many parallel tries that use up the challenge, and begins anew', () =>
+    it('gets a response to each of many parallel attempts that use up a challenge, and can start again', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } }, async (server) => {
         let mails = 0;
         for (let round = 0; round < 8; round += 1) {
@@ -174,7 +170,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 8);
       }));
 
-    it('is not burdened by tries made when no code was live, even if the cookie was lost since', () =>
+    it('is not limited by attempts made while no code was live, even without a cookie', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         for (let round = 0; round < 4; round += 1) {
@@ -182,20 +178,18 @@ for (const engine of ENGINES) {
           await server.advance(11 * 60);
         }
         await server.advance(2 * 3600);
-        // The answer and its cookie are lost. What the mail says works all the same, also on a second device.
         await ask(createVisitor(server, '203.0.113.1'));
         const device = createVisitor(server, '203.0.113.2');
         const verified = await enter(device, await newestCode(server));
         assert.equal(verified.statusCode, 200, verified.body);
 
-        // Just before, and many more of them.
         for (let i = 0; i < 30; i += 1) await enter(stranger, '000000', 'grace@example.com');
         await ask(createVisitor(server, '203.0.113.1'), { email: 'grace@example.com' });
         const code = await newestCode(server, 1, 'grace@example.com');
         assert.equal((await enter(device, code, 'grace@example.com')).statusCode, 200);
       }));
 
-    it('gets a new code when the shared budget of a moment or of a day is used up', () =>
+    it('gets a new code when the shared attempts of a moment or a day are used up', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const [first, second] = [createVisitor(server), createVisitor(server)];
@@ -214,7 +208,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(second, own)).statusCode, 200);
       }));
 
-    it('tells a stranger nothing about who waits for a code, before and after any number of tries', () =>
+    it('does not reveal to a stranger who waits for a code, before or after any number of attempts', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const owner = createVisitor(server, '203.0.113.1');
@@ -252,7 +246,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(differences, []);
       }));
 
-    it('gives a hundred calls at once no more than five tries', () =>
+    it('gets no more than five attempts from a hundred parallel calls', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -281,7 +275,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it('keeps its tries and its code screen for one address while its browser enters the code of another', () =>
+    it('keeps attempts and code screen for one e-mail address while its browser enters another’s code', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -302,7 +296,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(receipts, [{ same_browser: 1 }, { same_browser: 1 }]);
       }));
 
-    it('finds the code screen again when the answer to the right code was lost, and gets in with the same code', () =>
+    it('returns to the code screen when the verification response was lost, and gets in with the same code', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();
@@ -328,7 +322,7 @@ for (const engine of ENGINES) {
         assert.equal((await screen()).statusCode, 204, 'a code that has had its time opens nothing');
       }));
 
-    it('gets in without the challenge cookie, on one small budget for the address', () =>
+    it('gets in without the challenge cookie, within a small number of attempts for the e-mail address', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);

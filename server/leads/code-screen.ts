@@ -1,4 +1,4 @@
-// What the page shows while a visitor waits for a code: restored after a reload, which sends nothing.
+// The code screen's state, restored after a reload, which sends nothing.
 import { hasCodeOfItsOwn, findChallenge, type Challenge } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
@@ -13,10 +13,9 @@ import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * A challenge that a browser waits in, or has verified while its page did not see the response. It then enters the same code again, or
- * has the session that opens the article.
+ * An open challenge, or a verified one whose response the page missed.
  * @param browserId from its challenge cookie
- * @param wanted ID: which one; undefined for the newest that is open
+ * @param wanted challenge ID; undefined for the newest open one
  */
 export async function findCodeScreen(
   db: Db,
@@ -60,7 +59,6 @@ export async function findCodeScreen(
   };
 }
 
-/** The code that opens a challenge, or has opened it. */
 async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Code | undefined> {
   if (challenge.verified_at !== null)
     return codeEnteredFor(await codesOfAddress(db, [challenge.email], { since: now }, now), challenge);
@@ -73,8 +71,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
 }
 
 /**
- * The one code that answers a challenge: its own newest, live or not; without one of its own, what a visitor at the same IP address
- * asked for.
+ * A challenge's own newest code, live or not; otherwise one asked for from the same IP address.
  * @param codes of its e-mail address, newest first
  */
 export const codeFor = (
@@ -88,37 +85,32 @@ export const codeFor = (
     : codes.find((code) => code.client_address === clientAddress && isLive(code, now));
 
 /**
- * The code that a challenge was verified with: the two were noted at the same time. Another browser may have entered its own at that
- * moment.
+ * Matched by time, because code and challenge were marked together. Another browser may have entered its own code at that moment.
  */
 export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Code | undefined => {
   const entered = codes.filter((code) => code.used_at !== null && code.used_at === challenge.verified_at);
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
 };
 
-/** The mail that carries a code; undefined when its row is gone. */
 type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
-/**
- * When the code was mailed: now, as long as its mail waits to be sent; when it was made, if the mail failed or its row is gone.
- * The countdown to a resend begins then.
- */
+/** Now while the mail waits; the code's creation time if the mail failed or its row is gone. The resend countdown starts then. */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
   if (mail?.state === 'queued') return now;
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;
 }
 
-/** Seconds until another code can be sent, counted from the mailing: at most RESEND_SECONDS, and 0 once this one cannot be entered. */
+/** At most RESEND_SECONDS from the mailing; 0 once the code cannot be entered. */
 export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: number, now: number): number {
   const mailedAt = mailingTime(mail, code, now);
   if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
   return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }
 
-/** Mail that waits longer than this is late: it usually leaves within a second. */
+/** Mail usually leaves within a second. */
 const LATE_MS = 20_000;
 
-/** The state of the mail that carries a code, as its visitor may see it: never a mail server's own words. */
+/** Never reveals a mail server's own words. */
 function mailFate(mail: MailOfCode, now: number): MailFate {
   switch (mail?.state) {
     case 'sent':
@@ -127,7 +119,6 @@ function mailFate(mail: MailOfCode, now: number): MailFate {
       return 'refused';
     case 'queued':
       return mail.error_class !== null || now - mail.created_at >= LATE_MS ? 'delayed' : 'waiting';
-    // Dropped, or its row is gone: the code has ended, and nothing is known.
     case 'dropped':
     case undefined:
       return 'waiting';

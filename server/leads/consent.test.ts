@@ -1,4 +1,3 @@
-// What a consent receipt says, and that it is true: which words were shown, when and where they were agreed to.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -18,7 +17,6 @@ import {
 const EMAIL = 'ada@example.com';
 const EARLIER = 'I agree to receive emails. (As it read in spring.)';
 
-/** Sends the form as a page does that shows a wording; null: as a program that does not say. */
 const ask = (visitor: Visitor, version: string | null, changes: Record<string, unknown> = {}) =>
   visitor.post('/api/leads', filledForm(changes), {
     headers: version === null ? {} : { [CONSENT_VERSION_HEADER]: version },
@@ -41,7 +39,6 @@ const receipts = ({ database }: ServerUnderTest) =>
     .orderBy('consent_receipts.verified_at')
     .execute();
 
-/** The server was started with these words once. */
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);
   await keepConsentWording(database.db, { version, text: EARLIER, now: now() - 1000 });
@@ -50,7 +47,7 @@ async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<s
 
 for (const engine of ENGINES) {
   describe(`a consent receipt on ${engine}`, () => {
-    it('names the words that the page showed: those of today, or earlier ones', () =>
+    it('names the wording that the page showed, current or earlier', () =>
       withServer({ engine }, async (server) => {
         const today = createVisitor(server);
         assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
@@ -66,7 +63,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('never names an unknown wording: such a page is asked to reload, and nothing is stored', () =>
+    it('never names an unknown wording: the page is asked to reload, and nothing is stored', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { version } = server.campaign.consent;
@@ -95,7 +92,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('says so where the words were not stated', () =>
+    it('records that no wording was stated', () =>
       withServer({ engine }, async (server) => {
         const program = createVisitor(server);
         const response = await ask(program, null);
@@ -108,7 +105,7 @@ for (const engine of ENGINES) {
         assert.match(receipt?.text ?? '', /^The wording was not stated/);
       }));
 
-    it('is of the moment and the place of the consent, not of a later resend', () =>
+    it('keeps the time and IP address of the consent, not those of a later resend', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
         const agreedAt = server.now();
@@ -116,10 +113,8 @@ for (const engine of ENGINES) {
         const { challengeId } = (await ask(visitor, earlier)).json<{ challengeId: string }>();
         await server.inbox.waitForMail(EMAIL);
         await server.advance(60);
-        // The code screen was reloaded, and the page around it has other words by now.
         const open = (await visitor.get(`/api/challenge?id=${challengeId}`)).json<OpenChallenge>();
         assert.equal(open.consentVersion, earlier);
-        // Resend, from the train.
         await visitor.post('/api/leads', filledForm(), {
           headers: { [CONSENT_VERSION_HEADER]: open.consentVersion, 'user-agent': 'Resend/1' },
           remoteAddress: '198.51.100.9',
@@ -133,7 +128,7 @@ for (const engine of ENGINES) {
         assert.notEqual(receipt?.user_agent, 'Resend/1');
       }));
 
-    it('is of the corrected form where something was corrected, or agreed to in other words', () =>
+    it('refers to the corrected form, or to one accepted with a new wording', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
         const { version, text } = server.campaign.consent;
@@ -161,11 +156,10 @@ for (const engine of ENGINES) {
         await ask(visitor, version);
         await enterCode(server, visitor);
         await server.advance(600);
-        // The code of the office computer, entered on the phone, which never saw the form.
+        // The office computer's code, entered on a phone that never saw the form.
         await ask(createVisitor(server, '203.0.113.2'), version, { name: 'A Stranger' });
         await enterCode(server, createVisitor(server, '203.0.113.3'), 2);
         await server.advance(600);
-        // The answer and its cookie were lost: the same form again, which rides on the code of the first.
         await ask(createVisitor(server, '203.0.113.4'), version);
         await server.advance(5);
         const again = createVisitor(server, '203.0.113.4');

@@ -1,5 +1,4 @@
-// The domains of addresses: policies on free and disposable ones, and domains with letters beyond ASCII, which are kept as typed, known
-// by one form, and mailed in ASCII (RFC 5890).
+// Domain policies, and domains with letters beyond ASCII (RFC 5890).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -15,7 +14,7 @@ const DISPOSABLE = 'someone@mailinator.com';
 const WORK = 'someone@analytical-engines.example';
 
 for (const engine of ENGINES) {
-  describe(`the policy on e-mail domains on ${engine}`, () => {
+  describe(`the e-mail domain policy on ${engine}`, () => {
     it('is off by default', () =>
       withServer({ engine }, async (server) => {
         for (const email of [FREE, DISPOSABLE, WORK]) {
@@ -45,7 +44,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('refuses with "block", says why, and stores and mails nothing', () =>
+    it('refuses with "block", gives the reason, and neither stores nor mails anything', () =>
       withServer({ engine, env: { FREE_MAIL: 'block', DISPOSABLE_MAIL: 'block' } }, async (server) => {
         for (const email of [FREE, DISPOSABLE]) {
           const response = await createVisitor(server).post(API.leads, filledForm({ email }));
@@ -64,12 +63,11 @@ for (const engine of ENGINES) {
 
 const TYPED = 'Info@MÜNCHEN.de';
 const MAILED = 'Info@xn--mnchen-3ya.de';
-/** How the tests' mail server calls it. */
 const RECEIVED = 'info@münchen.de';
 const NORMAL = 'info@xn--mnchen-3ya.de';
 
 for (const engine of ENGINES) {
-  describe(`an address at an international domain on ${engine}`, () => {
+  describe(`an e-mail address at an international domain on ${engine}`, () => {
     it('is stored and shown as typed, mailed in ASCII, and verified in either form', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
@@ -82,7 +80,6 @@ for (const engine of ENGINES) {
         // oxlint-disable-next-line no-control-regex -- that nothing else is in it
         assert.match(head, /^[\x00-\x7F]*$/);
 
-        // A reload of the code screen.
         assert.equal((await visitor.get(API.challenge)).json<{ email: string }>().email, TYPED);
         const verified = await visitor.post(API.verify, {
           email: 'info@xn--mnchen-3ya.DE',
@@ -135,7 +132,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 0);
       }));
 
-    it('meets the policies on domains in its normal form', () =>
+    it('is checked against domain policies in its normal form', () =>
       withServer({ engine, env: { DISPOSABLE_MAIL: 'block' } }, async (server) => {
         const response = await createVisitor(server).post(
           API.leads,

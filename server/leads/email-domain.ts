@@ -1,11 +1,9 @@
-// Whether an address is at a free-mail provider or a disposable one, and what the operator's policies say about it.
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** The marks that an address can have. */
 export const DOMAIN_FLAGS = ['free-mail', 'disposable'] as const;
 type DomainFlag = (typeof DOMAIN_FLAGS)[number];
 
@@ -14,14 +12,13 @@ export type DomainVerdict =
 
 let disposableDomains: ReadonlySet<string> | undefined;
 
-/** Made once, when it is first needed: the library makes the set of some 9,000 names anew for each address it is asked about. */
+/** Lazy and cached, because the library rebuilds its set of about 9,000 names per call. */
 const isDisposable = (domain: string): boolean => {
   disposableDomains ??= disposableEmailBlocklistSet();
   return disposableDomains.has(domain);
 };
 
 /**
- * Applies the policies FREE_MAIL and DISPOSABLE_MAIL to an address.
  * @param typedEmail a valid one, in any form
  * @param freeMailDomains from campaign/free-mail-domains.txt
  */

@@ -1,4 +1,3 @@
-// A lead from the form to the article: what is stored, mailed and answered, and whom the article opens for.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
@@ -14,7 +13,7 @@ import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
   describe(`a lead on ${engine}`, () => {
-    it('is asked for, mailed a code, verified and let into the article, with proof of consent', () =>
+    it('asks for a code, verifies it and reads the article, with proof of consent', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         const locked = await visitor.get('/api/article');
@@ -38,7 +37,6 @@ for (const engine of ENGINES) {
         assert.equal(cookie?.sameSite, 'Lax');
         assert.equal(cookie?.maxAge, undefined);
 
-        // A submission is not yet a lead.
         assert.equal(await server.countRows('submissions'), 1);
         assert.equal(await server.countRows('leads'), 0);
 
@@ -74,7 +72,7 @@ for (const engine of ENGINES) {
         assert.ok(receipt && receipt.verified_at >= receipt.given_at);
       }));
 
-    it('gets the article with the answer to the right code only where the page asks for it and the browser keeps cookies', () =>
+    it('gets the article with the verification response only if the page asks and the browser keeps cookies', () =>
       withServer({ engine }, async (server) => {
         const headers = { prefer: WITH_ARTICLE };
         const visitor = createVisitor(server);
@@ -94,7 +92,6 @@ for (const engine of ENGINES) {
         assert.equal(verified.headers['cache-control'], 'no-store');
         assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
         assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
-        // As small as everything else that is sent.
         const small = await server.app.inject({
           url: '/api/article',
           headers: { 'accept-encoding': 'br' },
@@ -106,7 +103,6 @@ for (const engine of ENGINES) {
           server.campaign.article,
         );
 
-        // A visitor who does not ask for it gets the usual answer.
         await server.advance(3600);
         const other = createVisitor(server);
         await ask(other);
@@ -114,7 +110,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(plain.json(), { verified: true });
         assert.equal(plain.headers['preference-applied'], undefined);
 
-        // A browser that sends no cookie back would lose the article with the next reload: it shall learn of it at once.
+        // Otherwise a browser without cookies would lose the article at the next reload.
         await server.advance(3600);
         const forgetful = createVisitor(server);
         await ask(forgetful);
@@ -125,7 +121,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
       }));
 
-    it('that comes back is the same lead with another receipt, and is answered no differently', () =>
+    it('returns as the same lead with another receipt and the same response', () =>
       withServer({ engine }, async (server) => {
         const first = createVisitor(server, '203.0.113.1');
         const unknown = await ask(first);
@@ -153,7 +149,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('reads the same for a wrong, an expired, a used and an unknown code', () =>
+    it('gets the same response for a wrong, an expired, a used and an unknown code', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -179,12 +175,11 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 1);
       }));
 
-    it('that asks again within the resend time gets no second mail, from any browser of the same network', () =>
+    it('gets no second mail within the resend time, from any browser of the same network', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const first = await ask(visitor);
         const again = await ask(visitor, { name: 'Ada King' });
-        // The answer and its cookie were lost: the same person without a cookie.
         const lost = createVisitor(server);
         const third = await ask(lost);
         for (const response of [again, third]) {
@@ -199,7 +194,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
       }));
 
-    it('can enter either of the two newest codes, so that a slow mail strands no visitor', () =>
+    it('can enter either of the two newest codes, so a slow mail strands no visitor', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const codes: string[] = [];
@@ -213,7 +208,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
       }));
 
-    it('lets the same browser in again when the answer to the right code was lost', () =>
+    it('is let in again in the same browser when the verification response was lost', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -243,7 +238,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(again, code)).statusCode, 400, 'nor for the same browser after its life');
       }));
 
-    it('lets a browser in again that used another challenge’s code, and counts its tries', () =>
+    it('is let in again in a browser that used another challenge’s code, and its attempts are counted', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -259,7 +254,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
       }));
 
-    it('gets one receipt and true answers when two live codes are entered at once', () =>
+    it('gets one receipt and correct responses when two live codes are entered at once', () =>
       withServer(
         {
           engine,
@@ -273,7 +268,6 @@ for (const engine of ENGINES) {
             await ask(owner, { email });
             const first = await newestCode(server, 1, email);
             await server.advance(60);
-            // The codes of one challenge, or of two.
             const oneChallenge = round % 4 < 2;
             await ask(oneChallenge ? owner : createVisitor(server, '203.0.113.1'), { email });
             const second = await newestCode(server, 2, email);
@@ -288,12 +282,12 @@ for (const engine of ENGINES) {
                 return (await enter(tab, code, email)).statusCode;
               }),
             );
-            // The first that is through ends the life of the other, unless that was being compared already.
+            // Entering one code ends the other unless it was already being compared.
             assert.ok(
               statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
               `round ${round}: ${String(statuses)}`,
             );
-            // Without a cookie each code stands for the challenge it was mailed for; with one, both stand for the browser's.
+            // Without a cookie each code belongs to the challenge it was mailed for; with one, both belong to the browser's.
             const proven =
               cookies.size > 0 || oneChallenge ? 1 : statuses.filter((status) => status === 200).length;
             assert.equal(await server.countRows('consent_receipts'), (receipts += proven), `round ${round}`);
@@ -301,7 +295,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('mails a new code after the clock was set back, and accepts it', () =>
+    it('gets a working code after the clock was set back', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -322,7 +316,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, code)).statusCode, 200);
       }));
 
-    it('waits for the RESEND_SECONDS that were set, less a twentieth', () =>
+    it('waits for RESEND_SECONDS, less a twentieth', () =>
       withServer({ engine, env: { RESEND_SECONDS: '2' } }, async (server) => {
         const visitor = createVisitor(server);
         const first = await ask(visitor);
@@ -335,7 +329,7 @@ for (const engine of ENGINES) {
         await newestCode(server, 2);
       }));
 
-    it('opens one lead and one receipt when the right code arrives twice at once', () =>
+    it('is opened once, with one receipt, when the right code arrives twice at once', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -347,7 +341,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
 
-    it('takes nobody else to the article: a forged or a foreign cookie opens nothing', () =>
+    it('cannot open the article with a forged or foreign cookie', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -376,7 +370,7 @@ for (const engine of ENGINES) {
         assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last for ever');
       }));
 
-    it('restores the code screen of the same browser, and of no other', () =>
+    it('gets the code screen back only in the same browser', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();
@@ -404,7 +398,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
       }));
 
-    it('keeps two tabs with two addresses apart', () =>
+    it('keeps two tabs with two e-mail addresses apart', () =>
       withServer({ engine }, async (server) => {
         const browser = createVisitor(server);
         await ask(browser);
@@ -416,9 +410,8 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 2);
       }));
 
-    it('gets an error, and nothing of the form is stored, when its mail cannot be queued', () =>
+    it('gets an error, and no form is stored, when its mail cannot be queued', () =>
       withServer({ engine }, async (server) => {
-        // It can be read, and not added to.
         await sql`alter table outbox rename column payload to payload_away`.execute(server.database.db);
         const response = await ask(createVisitor(server));
         assert.equal(response.statusCode, 500);
@@ -427,7 +420,7 @@ for (const engine of ENGINES) {
         await sql`alter table outbox rename column payload_away to payload`.execute(server.database.db);
       }));
 
-    it('lets whoever fills in the honeypot pay with a proof of work, and drops nothing in silence', () =>
+    it('pays with a proof of work for filling in the honeypot, and no form is dropped silently', () =>
       withServer({ engine }, async (server) => {
         const robot = createVisitor(server);
         const response = await ask(robot, { website: 'https://spam.example' });
@@ -439,7 +432,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('submissions'), 1);
       }));
 
-    it('takes names and companies of the whole world', () =>
+    it('may have a name and company in any script', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const name = 'Żółć 李小龍 🦊 👩‍💻';

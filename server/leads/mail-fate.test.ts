@@ -1,4 +1,3 @@
-// What a browser learns about the mail with its code: while it waits, when a mail server defers or refuses it, when it is sent.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -21,8 +20,8 @@ const fateOf = async (visitor: Visitor) => (await visitor.get(API.challenge)).js
 const events = (server: ServerUnderTest, count: number) => until(() => server.mailEvents.length === count);
 
 for (const engine of ENGINES) {
-  describe(`the fate of a code's mail on ${engine}`, () => {
-    it('is delayed while a mail server defers it, and sent once it was taken', async () => {
+  describe(`the delivery status of a code mail on ${engine}`, () => {
+    it('is delayed while a mail server defers the code, and sent once accepted', async () => {
       let deferrals = 1;
       const onRecipient = () => (deferrals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -37,7 +36,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is waiting at first, and delayed once it has waited for longer than usual', async () => {
+    it('is waiting at first, and delayed after an unusually long wait', async () => {
       let answer = (): void => {};
       const answered = new Promise<null>((resolve) => {
         answer = () => resolve(null);
@@ -63,7 +62,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is refused when a mail server refuses it for good, until another code is asked for', async () => {
+    it('is refused after a final refusal, until another code is asked for', async () => {
       let refusals = 1;
       const onRecipient = () => (refusals-- > 0 ? smtpError(550, 'No such user here') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -80,7 +79,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is shown to the browser that asked, to one that waits for the same code, and to no stranger', () =>
+    it('is shown to the asking browser and to one that shares the code, and to no stranger', () =>
       withServer(
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
@@ -89,7 +88,6 @@ for (const engine of ENGINES) {
             challengeId: string;
           }>();
           await events(server, 1);
-          // Asks at the same network for the same address, and is mailed nothing: it is the mail that it waits for, too.
           const rider = createVisitor(server, '203.0.113.7');
           await rider.post(API.leads, filledForm());
           assert.equal(await fateOf(rider), 'refused');
@@ -97,7 +95,6 @@ for (const engine of ENGINES) {
 
           const cookieless = createVisitor(server, '203.0.113.7');
           assert.equal((await cookieless.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
-          // Waits for a code to another address.
           const stranger = createVisitor(server, '198.51.100.9');
           await stranger.post(API.leads, filledForm({ email: 'grace@example.com' }));
           assert.equal((await stranger.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
@@ -105,7 +102,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('reads the same for the address of a lead as for one never seen', () =>
+    it('reads the same for a known lead and an unknown e-mail address', () =>
       withServer({ engine }, async (server) => {
         const lead = createVisitor(server, '203.0.113.7');
         await lead.post(API.leads, filledForm());
@@ -136,7 +133,7 @@ for (const engine of ENGINES) {
         assert.equal(known?.mail, 'sent');
       }));
 
-    it('can be asked for as often as a page does, and counts against no limit', () =>
+    it('can be polled as often as the page does, without counting against a limit', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (server) => {
@@ -152,8 +149,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the sender', () => {
-  it('comes with the promised code, and after a reload: its address alone', () =>
+describe('the sender on the code screen', () => {
+  it('is the address only, with the promised code and after a reload', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const visitor = createVisitor(server);
       const requested = await visitor.post(API.leads, filledForm());
@@ -161,7 +158,7 @@ describe('the sender', () => {
       assert.equal((await visitor.get(API.challenge)).json<OpenChallenge>().sender, 'guide@example.com');
     }));
 
-  it('is the one that our mail says, where no MAIL_FROM is set', () =>
+  it('is the actual sender when MAIL_FROM is unset', () =>
     withServer(
       { engine: 'sqlite', env: { MAIL_FROM: '', PUBLIC_URL: 'http://guide.example.org' } },
       async (server) => {

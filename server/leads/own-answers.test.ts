@@ -1,4 +1,3 @@
-// Answers to a campaign's own questions: what is stored, sent again, refused, merged, and still readable when a question is gone.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +24,6 @@ const FORM = `fields:
   - { id: phone, label: Phone, kind: telephone }
   - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
 `;
-/** The same after a while: a question is gone, one has other words, one is new. */
 const LATER = `fields:
   - { id: job_title, label: Position, kind: text }
   - { id: topics, label: Topics, kind: choices, options: [Prompts, Deliverability] }
@@ -58,8 +56,8 @@ const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'l
   );
 
 for (const engine of ENGINES) {
-  describe(`answers to questions of a campaign’s own on ${engine}`, () => {
-    it('are stored with their labels, restored, and taken over by the lead', () =>
+  describe(`answers to custom questions on ${engine}`, () => {
+    it('are stored with their labels, restored, and copied to the lead', () =>
       withForm(engine, FORM, async (server) => {
         const visitor = createVisitor(server);
         const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
@@ -73,7 +71,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await storedIn(server, 'leads'), [stored]);
       }));
 
-    it('that fit no question are refused, and nothing is stored or mailed', () =>
+    it('are refused if they fit no question, and nothing is stored or mailed', () =>
       withForm(engine, FORM, async (server) => {
         const refused = async (answers: unknown, headers = {}) => {
           const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
@@ -94,7 +92,7 @@ for (const engine of ENGINES) {
           await refused({ job_title: 'Countess', topics: ['Film'] }),
           invalid('Topics: Please choose from the list'),
         );
-        // Our page would not have sent it, had it the same list.
+        // Our page would not have sent it with the current list.
         const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
         assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
           409,
@@ -106,7 +104,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(), /Countess/);
       }));
 
-    it('are ignored like any other field where nothing is asked', () =>
+    it('are ignored like any unknown field if the campaign asks none', () =>
       withForm(engine, null, async (server) => {
         const visitor = createVisitor(server);
         assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
@@ -119,7 +117,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
       }));
 
-    it('stay readable under the name they had, when the list has changed', () =>
+    it('stay readable under their former label after the list has changed', () =>
       inFolder(async (folder) => {
         const env = {
           DATABASE_URL:
@@ -155,7 +153,7 @@ for (const engine of ENGINES) {
           assert.equal((await askWith(visitor, answers)).statusCode, 202);
           await enterNewest(server, visitor, 1);
           const [, again = ''] = (await run('export')).split('\r\n');
-          // What is no longer asked stays; the rest is what was said last.
+          // Answers to removed questions stay; the others are the latest.
           assert.ok(again.endsWith(',,Deliverability,Small,Phone: +44 20 7946 0018'), again);
         });
 
@@ -167,7 +165,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('that an import brought are the lead’s where her first form left them empty', () =>
+    it('from an import fill in what the lead’s first form left empty', () =>
       withForm(engine, FORM, async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
@@ -188,7 +186,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
       }));
 
-    it('of a code entered in another browser are not taken over by a lead that is there', () =>
+    it('are not copied to an existing lead from a code entered in another browser', () =>
       withForm(engine, FORM, async (server) => {
         const owner = createVisitor(server, '198.51.100.1');
         await askWith(owner, { job_title: 'Countess' });

@@ -1,5 +1,5 @@
-// A proof of work, asked for while the breaker is open: cheap for one visitor, expensive for an attacker who wants ten thousand codes.
-// ALTCHA's protocol (version 2), solved by our own page; no other host is involved.
+// Proof of work while the breaker is open: cheap for a visitor, expensive for ten thousand codes. ALTCHA protocol, version 2,
+// without another host.
 import { createChallenge, randomInt, verifySolution, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
@@ -18,17 +18,14 @@ const UINT32_MAX = 0xffff_ffff;
 const hex = (least: number, most = least) =>
   z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
 
-/**
- * What the header may hold, to the last field: our own challenge as we made it, and its solution. No other input reaches the
- * library, whose checks are for honest callers.
- */
+/** Our own challenge and its solution, checked to the last field, because the library's checks expect honest callers. */
 const Payload = z.strictObject({
   challenge: z.strictObject({
     parameters: z.strictObject({
       algorithm: z.literal(ALGORITHM),
       nonce: hex(32),
       salt: hex(32),
-      // A range: while several processes are being restarted, the older ones may still use another cost.
+      // A range, because older processes may use another cost during a restart.
       cost: z.int().check(z.minimum(1), z.maximum(100 * ITERATIONS)),
       keyLength: z.literal(KEY_BYTES),
       keyPrefix: hex(2, 2 * KEY_BYTES),
@@ -40,18 +37,17 @@ const Payload = z.strictObject({
   solution: z.strictObject({
     counter: z.int().check(z.nonnegative(), z.maximum(UINT32_MAX)),
     derivedKey: hex(2 * KEY_BYTES),
-    /** Milliseconds it took, as the library notes. */
+    /** Milliseconds. */
     time: z.optional(z.number().check(z.nonnegative())),
   }),
 });
 type Payload = z.infer<typeof Payload>;
 
 export type ProofOfWork = {
-  /** A new challenge for a browser to solve. */
   readonly challenge: () => Promise<Challenge>;
   /**
-   * Whether a header holds the solution of a challenge of ours that has not been used before.
-   * @param header base64 of the JSON of challenge and solution; anything a stranger sends instead
+   * Whether the header solves one of our unused challenges.
+   * @param header base64 of a JSON with challenge and solution; untrusted
    */
   readonly accepts: (header: string | undefined) => Promise<boolean>;
 };
@@ -62,7 +58,6 @@ type ProofOfWorkParts = {
   readonly clock: () => number;
 };
 
-/** Makes challenges, and checks solutions. */
 export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): ProofOfWork {
   const signing = ({ keys }: Secrets[0]) => {
     const secret = keys['proof of work'].export().toString('base64url');
@@ -81,7 +76,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         const { verified } = await verifySolution({ challenge, solution, deriveKey, ...signing(secret) });
         if (verified) return true;
       } catch {
-        // Not a challenge at all.
+        // Malformed challenge.
         return false;
       }
     }
@@ -94,10 +89,10 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         algorithm: ALGORITHM,
         keyLength: KEY_BYTES,
         cost: ITERATIONS,
-        // A known answer: solving takes about the same time for every visitor, and checking costs next to nothing.
+        // A known answer makes the solving time similar for everyone, and checking cheap.
         counter: randomInt(TRIES.most, TRIES.least),
         deriveKey,
-        // Signed with the rest. The library's own expiry reads the machine's clock; ours is given to us.
+        // The library's own expiry reads the machine's clock instead of the given one.
         data: { validUntil: clock() + VALID_MS },
         ...signing(secrets[0]),
       }),
@@ -106,7 +101,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
       const validForMs = data.validUntil - clock();
-      // A challenge that is valid for too long was made by a wrong clock, and would outlive the note of its use.
+      // A challenge valid for too long came from a wrong clock, and would outlive the record of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());

@@ -1,4 +1,3 @@
-// Two things that happen to one visitor or one e-mail address at the same time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -10,7 +9,6 @@ import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
-/** Another tab of the same browser, with the cookies it has now. */
 function newTab(server: ServerUnderTest, { cookies }: Visitor): Visitor {
   const tab = createVisitor(server);
   for (const [name, value] of cookies) tab.cookies.set(name, value);
@@ -31,8 +29,8 @@ const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
 
 for (const engine of ENGINES) {
-  describe(`races of visitors on ${engine}`, () => {
-    it('let both tabs in that enter the same code, with one lead, one receipt and no attempt used up', () =>
+  describe(`concurrent requests of visitors on ${engine}`, () => {
+    it('admit both tabs that enter the same code, with one lead, one receipt and no attempt used up', () =>
       withServer({ engine }, async (server) => {
         const tab = createVisitor(server);
         await ask(tab);
@@ -49,7 +47,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
       }));
 
-    it('let both tabs in that enter the code of another browser in their network', () =>
+    it('admit both tabs that enter the code of another browser in their network', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -61,7 +59,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
 
-    it('give back the attempt of each entry whose response was lost, so that the same code works seven times', () =>
+    it('give back an attempt when a verification response was lost, so the same code works seven times', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -99,7 +97,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it('refuse a code whose e-mail address is erased while it is compared', () =>
+    it('refuse a code whose e-mail address is erased during the comparison', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -117,7 +115,7 @@ for (const engine of ENGINES) {
           assert.equal(await server.countRows(table), 0, table);
       }));
 
-    it('erase the lead of a code that was entered just before, and end its session', () =>
+    it('erase a lead verified a moment before, and end its session', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -132,7 +130,7 @@ for (const engine of ENGINES) {
         if (entered.statusCode === 200) assert.equal((await visitor.get('/api/article')).statusCode, 401);
       }));
 
-    it('verify a code while the next one is asked for: one lead, one receipt, no attempt used up', () =>
+    it('verify a code while the next one is asked for, with one lead, one receipt and no attempt used up', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -151,7 +149,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
       }));
 
-    it('mail a code in a new challenge when it is asked for just after the one before was entered', () =>
+    it('mail a code in a new challenge when it is asked for right after the previous one was entered', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -165,14 +163,14 @@ for (const engine of ENGINES) {
         assert.equal(entered.statusCode, 200, entered.body);
         assert.equal(resent.statusCode, 202, resent.body);
         const second = await newestCode(server, 2);
-        // The ask may have come first: its code then ended with the one that was entered.
+        // If the request came first, its code ended with the one entered.
         const again = await enter(tab, second);
         assert.ok([200, 400].includes(again.statusCode), again.body);
         assert.equal(await server.countRows('leads'), 1);
         assert.equal(await server.countRows('consent_receipts'), again.statusCode === 200 ? 2 : 1);
       }));
 
-    it('do not reset the attempts of a challenge with a resend between wrong codes', () =>
+    it('do not reset the attempts of a challenge by a resend between wrong codes', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);

@@ -1,4 +1,3 @@
-// Every call of a visitor: ask for a code, verify it, restore the code screen after a reload, and those of the files beside this one.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUIDv7 } from 'node:crypto';
 
@@ -35,10 +34,9 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
-/** The nil UUID (RFC 9562, section 5.9): nothing has it. */
+/** The nil UUID (RFC 9562, section 5.9), used by no row. */
 const NO_CHALLENGE = NIL;
 
-/** Adds the routes of visitors. */
 export async function addVisitorRoutes(
   app: FastifyInstance,
   service: VisitorService,
@@ -54,7 +52,6 @@ export async function addVisitorRoutes(
   addFunnelRoute(app, { ...service, ...http });
 }
 
-/** The form: 202 once the code is queued. */
 function addFormRoute(
   app: FastifyInstance,
   service: VisitorService,
@@ -72,14 +69,14 @@ function addFormRoute(
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
-    // IDs that begin with their time are stored side by side. The cookie's signature, not the ID, keeps strangers from using one.
+    // Time-ordered IDs are stored close together. The cookie's signature, not the ID, keeps strangers out.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    // Checked before a proof of work, which would be in vain.
+    // Before the proof of work, which would be wasted.
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
     if (consentVersion === null) return sendError(reply, 'page-outdated');
-    // Always, unless the breaker is open or the trap is filled in. Who waits for a code has paid, or asked before the breaker opened.
+    // A waiting visitor has paid, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
       mustPay &&
@@ -110,15 +107,12 @@ function addFormRoute(
   });
 }
 
-/** As server/campaign/campaign.ts makes them. */
 const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
 /**
- * The version of the wording that the page says it showed. The server never guesses: its own may have changed since the page was built
- * or opened.
- * @param ownVersion that of the words this server was started with
+ * The wording that the page showed. Never guessed, because the server's own may have changed since the page was built or opened.
  * @param stated the value of x-consent-version
- * @returns {@link NOT_STATED} without one; null for one we do not know, because the receipt could not say what was agreed to
+ * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
  */
 async function findWordingShown(
   db: Db,
@@ -130,7 +124,6 @@ async function findWordingShown(
   return stated === ownVersion || (await isKnownConsentWording(db, stated)) ? stated : null;
 }
 
-/** Whether a browser waits for a code that was mailed for it. */
 const isWaiting = async (db: Db, browserId: string | null, email: string, now: number): Promise<boolean> =>
   browserId !== null &&
   hasCodeOfItsOwn(await findChallenge(db, 'open', { browserId, email: normaliseEmail(email), now }));
@@ -140,7 +133,6 @@ const proofIn = ({ headers }: FastifyRequest): string | undefined => {
   return typeof proof === 'string' ? proof : undefined;
 };
 
-/** The code: opens a session, and responds with the article if the page asks for it. */
 function addVerifyRoute(
   app: FastifyInstance,
   service: VisitorService,
@@ -160,7 +152,7 @@ function addVerifyRoute(
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
+    // A browser without cookies would lose the article at the next reload; a 401 tells it at once.
     const getsArticle = browserId !== null && prefersArticle(request);
     const now = clock();
     const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
@@ -178,7 +170,6 @@ function addVerifyRoute(
   });
 }
 
-/** The code that a browser is waiting for. */
 function addChallengeRoute(
   app: FastifyInstance,
   { campaign, config, database, secrets, mail, clock }: VisitorService,
@@ -188,7 +179,7 @@ function addChallengeRoute(
     const now = clock();
     const browserId = cookies.readBrowserId(request);
     const asked = [request.query.id].flat()[0];
-    // Anything that is no ID names no challenge; PostgreSQL would even choke on a NUL.
+    // PostgreSQL rejects a NUL, so malformed IDs are replaced.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
     const screen =
       browserId === null
@@ -201,14 +192,14 @@ function addChallengeRoute(
             resendSeconds: config.resendSeconds,
             now,
           });
-    // "None" is a response, not an error: the page asks on every reload of the code screen.
+    // "None" isn't an error, because the page asks on every reload.
     return screen === null
       ? reply.code(204).header('cache-control', 'no-store').send()
       : sendJson(reply, screen);
   });
 }
 
-/** Preferences may be several, in one header or in more, each with parameters (RFC 7240, section 2). */
+/** Preferences may span several headers, each with parameters (RFC 7240, section 2). */
 const prefersArticle = ({ headers }: FastifyRequest): boolean =>
   [headers['prefer'] ?? []]
     .flat()
@@ -218,8 +209,7 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
 /**
- * Our page checks answers by the same list before it sends them: where they do not fit, the list has changed since the page was opened.
- * A program reads which field is wrong.
+ * Our page checks answers itself, so a mismatch means the questions changed since it was opened. Programs get the field's error.
  */
 function sendInvalidForm(
   campaign: Campaign,
@@ -242,7 +232,6 @@ function sendInvalidForm(
   return sendError(reply, 'invalid-input', { sentence });
 }
 
-/** The answer's sentence is about the first issue; the generic sentences of the specification name their field as well. */
 function sendInvalidInput(
   campaign: Campaign,
   sendError: SendError,
@@ -252,7 +241,6 @@ function sendInvalidInput(
   const { validation, otherInput } = campaign.interface;
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
-  // A body that is no object has no field; its sentence is the general one.
   if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
   const message = complaintIn(otherInput, issue.message);
   const sentence =
@@ -262,7 +250,7 @@ function sendInvalidInput(
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
 
-/** The variant that a form names, if it is one of ours: a page from before a change may have another, and is not counted for any. */
+/** A page from before a change may name an unknown variant, which counts for none. */
 const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {
   const { variant } = Object(body) as { readonly variant?: unknown };
   return variants.find(({ name }) => name === variant)?.name ?? null;

@@ -1,4 +1,3 @@
-// Taking the consent back, with the link that stands in every mail but the code's.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -32,7 +31,6 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@example.com';
 
-/** The link without its origin. */
 const pathOf = (server: ServerUnderTest, leadId: string): string =>
   unsubscribeUrl(server.service.secrets, '', leadId);
 
@@ -62,7 +60,7 @@ for (const engine of ENGINES) SERVERS.push({ engine, shared: await sharedServer(
 
 for (const { engine, shared } of SERVERS) {
   describe(`the unsubscribe link on ${engine}`, () => {
-    it('does nothing when it is opened, and unsubscribes when the button is pressed', () =>
+    it('does nothing when opened, and unsubscribes when the button is pressed', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         for (const method of ['GET', 'HEAD'] as const) {
@@ -88,7 +86,7 @@ for (const { engine, shared } of SERVERS) {
         assert.equal(withdrawal.user_agent, 'Mail/1');
       }));
 
-    it('takes the one click of a mail program, in both forms, from anywhere, and once', () =>
+    it('accepts the one click of a mail program, in both forms, from anywhere, and once', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         const parts = [
@@ -121,7 +119,7 @@ for (const { engine, shared } of SERVERS) {
       ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
       ['list-unsubscribe=one-click', 'application/x-www-form-urlencoded'],
     ] as const)
-      it(`counts "${payload}" as ${type ?? 'no content type'}`, async () => {
+      it(`counts "${payload}" with ${type ?? 'no content type'} as a click`, async () => {
         const before = await reasons(shared);
         const { leadId } = await becomeLead(shared, `lead-${before.length}@example.com`);
         const headers = type === undefined ? {} : { 'content-type': type };
@@ -140,7 +138,7 @@ for (const { engine, shared } of SERVERS) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('cannot be guessed, and does not show who is a lead', () =>
+    it('cannot be guessed, and does not reveal who is a lead', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const url = pathOf(server, leadId);
@@ -164,7 +162,6 @@ for (const { engine, shared } of SERVERS) {
           assert.equal((await press(server, wrong)).statusCode, 404, wrong);
         }
         assert.deepEqual(await reasons(server), []);
-        // Of a lead that is none, the same answers to the letter.
         for (const act of [
           (link: string) => server.app.inject({ method: 'GET', url: link }),
           (link: string) => press(server, link),
@@ -192,7 +189,7 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('goes out with an export, for the mail of other programs', () =>
+    it('is part of an export, for the mail of other programs', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const { out } = await desk(server.service, ['export', '--format', 'jsonl']);
@@ -204,11 +201,10 @@ for (const { engine, shared } of SERVERS) {
         assert.ok(csv.includes(lead.unsubscribe_url));
       }));
 
-    it('holds when the secret of that time is lost, and a new consent still undoes it', () =>
+    it('keeps a suppression after its secret is lost, and a new consent still lifts it', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
         const { db } = server.database;
-        // As it was written with a secret that nobody has any more.
         await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
         await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
         server.wakeWorker();
@@ -221,7 +217,7 @@ for (const { engine, shared } of SERVERS) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('is sent to webhooks, once', () =>
+    it('sends one webhook event', () =>
       withReceiver(undefined, async (receiver) => {
         const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
         await withServer({ engine, env }, async (server) => {
@@ -237,7 +233,7 @@ for (const { engine, shared } of SERVERS) {
         });
       }));
 
-    it('is undone by a new verified consent, and by nothing else', () =>
+    it('is undone only by a new verified consent', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await press(server, url);
@@ -249,17 +245,16 @@ for (const { engine, shared } of SERVERS) {
         const verified = await visitor.post(API.verify, { email: EMAIL, code: codeIn(second) });
         assert.equal(verified.statusCode, 200);
         assert.deepEqual(await reasons(server), []);
-        // And it can be taken back again.
         await press(server, url);
         assert.equal(await server.countRows('withdrawals'), 2);
       }));
 
-    it('stands in the chain where it happened, between the consents of one look', () =>
+    it('adds its withdrawal to the chain in order, between consents of the same round', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await server.advance(30);
-        // What the mail server said to the code's mail is not noted yet: the consent waits for it, and so does what follows it.
+        // The consent waits for the mail server's reply, and so does the withdrawal after it.
         const dueAt = server.now() + 3_600_000;
         await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
         await press(server, url);
@@ -277,7 +272,7 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('stands in the story, in the chain and in the proof, which stays checkable after an erasure', () =>
+    it('records its withdrawal in timeline, chain and proof, which can be checked even after an erasure', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
@@ -322,7 +317,6 @@ for (const { engine, shared } of SERVERS) {
         const after = await check();
         assert.deepEqual([after.entries, after.erased, after.errors], [4, 2, []]);
         assert.equal(await server.countRows('withdrawals'), 0);
-        // Nothing but a pseudonym is left, and it still holds.
         const left = await db.selectFrom('suppressions').selectAll().execute();
         assert.deepEqual(left.map(({ reason }) => reason).toSorted(), ['erased', 'unsubscribed']);
         for (const { email, note } of left) assert.deepEqual([email, note], [null, null]);
@@ -330,7 +324,7 @@ for (const { engine, shared } of SERVERS) {
   });
 }
 
-it('an address that the operator put on the list stays there', () =>
+it('keeps an e-mail address suppressed that the operator added', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const keys = pseudonymsOf(server.service.secrets, EMAIL);
     await suppress(server.database.db, { keys, reason: 'by-hand', email: EMAIL, now: server.now() });

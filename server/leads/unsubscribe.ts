@@ -1,5 +1,5 @@
-// Taking the consent back. Opening the link does nothing: mail scanners open all of them. Pressing the button on its page does it,
-// and so does the button of a mail program, which posts the same without opening the page (RFC 8058).
+// Withdrawal of consent by link. Opening the link does nothing, because mail scanners open all of them; the page's button and a
+// mail program's one click (RFC 8058) do.
 import type { FastifyInstance } from 'fastify';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';
@@ -15,13 +15,12 @@ import { fill } from '#shared/words.ts';
 const BODY_LIMIT_BYTES = 4_096;
 const USER_AGENT_MAX_LENGTH = 500;
 
-/** What the mail program's button and ours send (RFC 8058, section 3.1). */
+/** RFC 8058, section 3.1. */
 const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
 
-/** What our page's form sends too. */
 const FROM_PAGE = 'page';
 
-/** Adds the routes of an unsubscribe link. No response shows whose link it is, or whether the lead exists. */
+/** No response reveals whose link it is, or whether the lead exists. */
 export async function addUnsubscribeRoutes(
   app: FastifyInstance,
   service: VisitorService,
@@ -38,7 +37,7 @@ export async function addUnsubscribeRoutes(
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Any body counts (RFC 8058 asks for one): some programs change it or its type, and the link is signed.
+    // Any body counts: some programs change it or its type (RFC 8058 asks for one), and the link is signed.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {

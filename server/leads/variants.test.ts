@@ -1,4 +1,3 @@
-// A campaign with two pages, on a server: which page is sent to whom, and what is stored of the variant. The browser's part: variants.spec.ts.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -33,7 +32,7 @@ const withVariants = (engine: Engine, work: (server: ServerUnderTest) => Promise
     work,
   );
 
-it('a browser that has a copy of a variant gets that one, also after another build; no cache may share it', async () => {
+it('a browser with a copy of a variant gets that one again, even after another build, and no cache shares it', async () => {
   await withVariants('sqlite', async ({ app }) => {
     const get = (url: string, tag?: string) =>
       app.inject({ url, ...(tag !== undefined && { headers: { 'if-none-match': tag } }) });
@@ -51,7 +50,7 @@ it('a browser that has a copy of a variant gets that one, also after another bui
       assert.ok(!(await get('/', '"a.of-an-earlier-build-00"')).body.includes(B));
     }
     const drawn = await Promise.all(Array.from({ length: 60 }, () => get('/')));
-    // One run in 2 to the power of 59 would see one page alone.
+    // Fails by chance once in 2^59 runs.
     assert.equal(new Set(drawn.map(({ body }) => body.includes(B))).size, 2);
     assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
   });
@@ -59,7 +58,7 @@ it('a browser that has a copy of a variant gets that one, also after another bui
 
 for (const engine of ENGINES) {
   describe(`the variant of a form on ${engine}`, () => {
-    it('is kept with form, lead and export, and its consent with the version of its wording', async () => {
+    it('is stored with form, lead and export, and its consent with the version of its wording', async () => {
       await withVariants(engine, async (server) => {
         const { database, campaign, inbox, service } = server;
         const own = campaign.variants.find(({ name }) => name === 'b');
@@ -96,7 +95,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is what a report can be limited to', async () => {
+    it('can limit a report', async () => {
       await withVariants(engine, async (server) => {
         const enter = async (email: string, variant: string, form: string) => {
           const visitor = createVisitor(server);
@@ -139,7 +138,6 @@ for (const engine of ENGINES) {
         const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
         assert.equal(refused.exitCode, 2);
         assert.match(refused.notes, /There is no variant “bb”\. There are: b, a\./);
-        // The comparison is over, and its page is gone.
         const { db } = server.database;
         for (const table of ['leads', 'submissions'] as const)
           await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(
@@ -149,7 +147,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is counted by step, and only for variants that are there', async () => {
+    it('is counted per step, and only for existing variants', async () => {
       await withVariants(engine, async ({ app, database, service }) => {
         const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
         const report = (body: object, agent = browser) =>

@@ -1,5 +1,5 @@
-// Takes a code in two transactions. The first counts the attempt and is committed before anything is compared, so parallel attempts win
-// no extra guess. The second opens the lead.
+// Verifies a code in two transactions: the first counts the attempt and commits before the comparison, so parallel attempts gain
+// no guess; the second opens the lead.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -36,9 +36,9 @@ import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts
 type Verified = {
   readonly type: 'verified';
   readonly leadId: string;
-  /** From the mailing of the code to its entry; null if it had been entered before. */
+  /** Milliseconds from mailing to entry; null if entered before. */
   readonly afterMs: number | null;
-  /** True: it is recorded that this lead was given the article, now or before. False: it may not be. */
+  /** True once this lead's reading is recorded; false if it may not be. */
   readonly isReadingNoted: boolean;
 };
 
@@ -52,24 +52,21 @@ type Refused =
   | {
       readonly type: 'refused';
       readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
-      /** Until this very request can be made again. */
+      /** Until the same request can be made again. */
       readonly retryAfterSeconds: number;
-      /** Until a new code can be asked for; 0: now. */
+      /** 0: now. */
       readonly newCodeInSeconds: number;
     };
 
 const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 
-/** Who enters a code. */
 type Visitor = {
   /** From the challenge cookie; null without one. */
   readonly browserId: string | null;
   readonly clientAddress: string;
-  /** Whether the article goes with the response. */
   readonly getsArticle: boolean;
 };
 
-/** What the operator set and opened. */
 type VerifyParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
@@ -80,11 +77,9 @@ type VerifyParts = {
 };
 
 /**
- * Handles a validated verification. Wrong, expired, used and unknown codes get the same response.
- *
- * A challenge for which a code was mailed has its own attempts, which no stranger can use up; it accepts the two newest live codes mailed
- * for it. Everything else (no cookie, or a challenge that shares another one's code) shares a few attempts for the e-mail address
- * (settings/fixed-limits.ts). The browser that has entered a code may enter it again: its response may have been lost.
+ * Wrong, expired, used and unknown codes get the same response. A challenge with its own code has its own attempts and accepts
+ * its two newest live codes. Everyone else shares a few attempts per e-mail address (settings/fixed-limits.ts). A browser may
+ * enter its code again, because the response may have been lost.
  */
 export async function verifyCode(
   parts: VerifyParts,
@@ -115,30 +110,25 @@ export async function verifyCode(
   if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
     await db.transaction().execute(async (tx) => {
       await lockAddress(tx, engine, email);
-      // No screen asks for a code that cannot be entered.
       await endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now);
     });
   return counted.ifWrong;
 }
 
-/** An attempt that has been counted. */
 type Counted = {
   readonly type: 'counted';
-  /** What the digits may be compared with. */
   readonly candidates: readonly Code[];
-  /** The outcome if none of them fits. */
   readonly ifWrong: Refused;
 } & (
   | { readonly by: 'challenge'; readonly challenge: Challenge }
   | {
       readonly by: 'address';
-      /** One without a code of its own, or one that is verified already. */
+      /** One without its own code, or one already verified. */
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
     }
 );
 
-/** Counts an attempt for its network, and for its challenge or its e-mail address. */
 async function countEntry(
   tx: Db,
   email: string,
@@ -168,11 +158,10 @@ async function countEntry(
     : countSharedAttempt(tx, email, { browserId, open }, now, limits);
 }
 
-/** The two newest live codes. @param codes that have not expired, newest first */
+/** @param codes unexpired, newest first */
 const acceptedOf = (codes: readonly Code[]): readonly Code[] =>
   codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
-/** Only a new code helps, as soon as one may be sent. */
 async function withoutAttempts(tx: Db, { email }: Challenge, now: number, limits: Limits): Promise<Refused> {
   const sends = limits.sendToAddress(await limits.codesOfAddress(tx, email, now), now);
   const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
@@ -184,7 +173,6 @@ async function withoutAttempts(tx: Db, { email }: Challenge, now: number, limits
   };
 }
 
-/** Counts an attempt that is shared by all browsers without a code of their own. */
 async function countSharedAttempt(
   tx: Db,
   email: string,
@@ -196,7 +184,6 @@ async function countSharedAttempt(
   const live = acceptedOf(codes);
   const atLiveCodes = live.length > 0;
   const { mayCompare, ifWrong } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);
-  // A code that this browser has entered already.
   const verified =
     browserId === null || open !== undefined
       ? undefined
@@ -211,7 +198,7 @@ async function countSharedAttempt(
     challenge: open ?? verified,
     mayCompare,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
-    // Whether a code may be sent is not looked up: a stranger would learn how many were.
+    // Not looked up, because that would tell a stranger how many codes were sent.
     ifWrong:
       ifWrong.type === 'exceeded'
         ? {
@@ -225,8 +212,8 @@ async function countSharedAttempt(
 }
 
 /**
- * Enters a right code, while nobody else enters one of its e-mail address. The first entry of a challenge makes or updates the lead and
- * writes the receipt; those after it, from the same browser, find the lead.
+ * Enters a right code under the address lock. The challenge's first entry makes or updates the lead and writes the receipt;
+ * repetitions find the lead.
  */
 async function enter(
   tx: Db,
@@ -260,12 +247,10 @@ async function enter(
   // Verified before, perhaps by this browser. The code was right when it came.
   const leadId = isFirst || challenge !== undefined ? await findLeadId(tx, code.email) : undefined;
   if (leadId === undefined) return WRONG_CODE;
-  // Counted for this challenge.
   if (by === 'challenge' || code.used_at !== null) await giveAttemptBack(tx, challengeId);
   return { type: 'verified', leadId, afterMs, isReadingNoted: false };
 }
 
-/** Makes or updates the lead of a verified challenge, with its receipt, and adds the mails and events that follow. */
 async function openLead(
   tx: Db,
   challenge: Challenge,
@@ -277,7 +262,7 @@ async function openLead(
   const newId = randomUUIDv7();
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
-    // The sealer finds new receipts by their IDs.
+    // The sealer finds new receipts by ID.
     receiptId: uuid({ msecs: now }),
     verifiedFromAddress: clientAddress,
     sameBrowser,

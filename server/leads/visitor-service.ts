@@ -1,4 +1,3 @@
-// What routes of visitors work with. The functions below them take what they use.
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { FunnelCounter } from '#server/funnel/counter.ts';
@@ -10,7 +9,7 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
-/** The part of the service (server/startup/service.ts, which explains each field) that routes of visitors need. */
+/** The fields are explained in server/startup/service.ts. */
 export type VisitorService = {
   readonly config: Config;
   readonly campaign: Campaign;
@@ -24,5 +23,4 @@ export type VisitorService = {
   readonly clock: () => number;
 };
 
-/** The part of HTTP that they respond with. */
 export type VisitorHttp = Pick<Http, 'cookies' | 'visitorAddress' | 'letterPage' | 'sendError'>;
