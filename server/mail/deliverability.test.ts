@@ -1,4 +1,3 @@
-// Whether mail arrives: what can be checked without a spam filter. The filter itself is asked by npm run prove:deliverability.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -10,7 +9,7 @@ const SENT = { English: sendEveryMail(TEST_CAMPAIGN), German: sendEveryMail(GERM
 
 describe('every mail', () => {
   for (const [language, sending] of Object.entries(SENT)) {
-    it(`in ${language} is as filters and mail programs want it`, async () => {
+    it(`in ${language} has the form that filters and mail programs want`, async () => {
       const { mails, resolver } = await sending;
       const faults: string[] = [];
       for (const sent of mails)
@@ -32,7 +31,7 @@ describe('every mail', () => {
     });
   }
 
-  it('that breaks a rule is found', async () => {
+  it('is rejected if it breaks a rule', async () => {
     const { mails, resolver } = await SENT.English;
     const [code] = mails;
     assert(code !== undefined);

@@ -1,4 +1,3 @@
-// Signs mail with the DKIM key, and checks the key before it is used.
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -8,16 +7,15 @@ import DKIM from 'nodemailer/lib/dkim';
 import { errorCode } from '#server/platform/error-code.ts';
 import type { DkimConfig } from '#server/settings/settings.ts';
 
-/** Verifiers must not accept shorter keys (RFC 8301, section 3.2). */
+/** RFC 8301, section 3.2: verifiers must not accept shorter keys. */
 const DKIM_MIN_BITS = 1024;
 
-/** The headers that are signed, where a letter has them: those of its author and words, and those of the unsubscribe link. */
 const SIGNED = [
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding',
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** How our mail is signed (RFC 6376). Throws the system's error when the key cannot be read. */
+/** DKIM options (RFC 6376). Throws the system's error if the key cannot be read. */
 export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimConfig) => ({
   domainName,
   keySelector,
@@ -28,9 +26,8 @@ export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimCon
 const SAMPLE = 'From: sample@example.com\r\n\r\nSample\r\n';
 
 /**
- * Signs a sample with the DKIM key, as mail is signed. Needed because nodemailer sends mail unsigned when the key does not work,
- * and labels every signature as RSA.
- * @returns null when it can sign, or a sentence about what is wrong and what to do
+ * Signs a sample, because nodemailer sends unsigned mail if the key fails, and labels every signature as RSA.
+ * @returns null if the key works, otherwise a sentence with problem and remedy
  */
 export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;

@@ -1,4 +1,3 @@
-// The .eml files that are written while there is no mail account.
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,10 +8,9 @@ import { errorCode } from '#server/platform/error-code.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
- * Finds the files whose mail goes to an address or names it, as the mail about a new lead does.
+ * Files of mail that goes to an e-mail address or names it.
  * @param folder need not exist
- * @param email as it is stored
- * @returns their paths
+ * @param email as stored
  */
 export async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
   const found: string[] = [];
@@ -28,15 +26,14 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** What became of files that were to be deleted. @property left why each of the others was not: `data/mail/1.eml (EACCES)` */
+/** left: files that could not be deleted, each with its error: `data/mail/1.eml (EACCES)` */
 export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
 
-/** Deletes the files of {@link emlFilesAbout}, as many of them as it can. */
 export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {
   const found = await emlFilesAbout(folder, email);
   const left: string[] = [];
   for (const file of found)
-    // Not with rm, which takes a file that it may not delete for a folder.
+    // Unlike rm, unlink doesn't mistake an undeletable file for a folder.
     await unlink(file).catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT') left.push(`${file} (${errorCode(error)})`);
     });

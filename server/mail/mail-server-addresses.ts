@@ -1,20 +1,18 @@
-// Helps nodemailer look up the mail server. It waits for both address families, so a DNS server that answers for one and never for the
-// other would end every delivery with a timeout.
+// Works around nodemailer, which waits for both address families: a DNS server that answers for only one would make every
+// delivery time out.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { dnsCache } from 'nodemailer/lib/shared';
 
-/** How long to wait for the other family once one has answered. */
 const GRACE_MS = 1_000;
 const KEPT_MS = 10_000;
 
 type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**
- * Puts the addresses of one family where nodemailer looks first, when the other family gets no answer. Otherwise it does nothing, and
- * nodemailer asks by itself. Never throws.
+ * Stores one family's addresses in nodemailer's cache if the other family gets no answer. Never throws.
  * @param url a value of SMTP_URL
  */
 export async function rememberAddresses(

@@ -1,5 +1,3 @@
-// The page's mail: what sends it, the outbox it waits in, and the worker that takes it from there. The functions in templates/ queue
-// it. run/ opens the page's mail; nothing is sent until it is started.
 import { randomUUIDv7 } from 'node:crypto';
 
 import type { Logger } from 'pino';
@@ -19,23 +17,18 @@ import type { Config } from '#server/settings/settings.ts';
 import { ACCENT } from '#shared/colours.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
-  /** The address that our mail comes from. */
   readonly sender: string;
-  /** Mail is written there while there is no mail account. It stays there when there is one. */
+  /** Mail goes there without a mail account, and stays after one is set. */
   readonly folder: string;
-  /** Wakes the worker after the commit that added a mail. Without a worker here, the one of another process sends it. */
+  /** Call it after the commit that added a mail. Without a worker here, another process sends it. */
   readonly wake: () => void;
-  /** Queues a notice to the operator, if there is an address for it, that the breaker opened. */
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
-  /** Finds the files in {@link folder} that go to an address or name it. */
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
-  /** Deletes them, as many of them as it can. */
   readonly deleteFilesAbout: (email: string) => Promise<DeletedFiles>;
-  /** Starts sending the outbox. Call it once. */
   readonly start: () => void;
   /** Ends sending after the mail in hand. */
   readonly stop: () => Promise<void>;
-  /** Closes the connections to the mail server. Call it after {@link stop}. */
+  /** Call it after {@link stop}. */
   readonly close: () => void;
 };
 
@@ -56,15 +49,13 @@ export type MailParts = {
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Called for each mail that is written into the folder. */
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
-  /** Called in the transaction that suppresses a lead's address because it does not exist. */
+  /** Called in the transaction that suppresses a lead's dead address. */
   readonly onLeadBounced: DeliveryParts['onLeadBounced'];
-  /** Takes the outcome of each try to send a mail, after the log. */
   readonly onOutcome: (event: MailEvent) => void;
 };
 
-/** Opens the page's mail. Throws when the folder for it cannot be used. */
+/** Throws if the mail folder cannot be used. */
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
@@ -142,7 +133,7 @@ function logOutcome(logger: Logger, event: MailEvent): void {
   else if (event.type === 'dropped')
     logger.warn('A mail was dropped: what it was for was over before its turn.');
   else {
-    // The reason stays in the outbox: mail servers like to repeat the address in it.
+    // The reason is logged nowhere, because mail servers like to repeat the address in it.
     const { type, errorClass } = event;
     logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
   }

@@ -14,7 +14,6 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
-/** A mail server without TLS that keeps every login it is offered. */
 async function startClearTextServer(): Promise<{
   port: number;
   logins: string[];
@@ -52,10 +51,10 @@ const mailerFor = (url: string) =>
     from: { name: 'Guide', address: 'guide@example.com' },
   });
 
-describe('a login', () => {
-  it('never goes in clear to another machine, unless the address says that it may', async () => {
+describe('a mail login', () => {
+  it('never goes unencrypted to another machine unless SMTP_URL allows it', async () => {
     const server = await startClearTextServer();
-    // This machine under an address that is none of its loopback's: any other machine, as far as the mailer can tell.
+    // 0.0.0.0 reaches this machine, but the mailer treats it as another.
     const elsewhere = `smtp://user:right@0.0.0.0:${server.port}`;
     try {
       const careful = mailerFor(elsewhere);
@@ -79,7 +78,7 @@ describe('a login', () => {
     }
   });
 
-  it('goes to this machine in clear, and a refusal is explained in a sentence without the server’s words', async () => {
+  it('goes unencrypted to this machine, and a refusal is explained without the server’s words', async () => {
     const server = await startClearTextServer();
     try {
       const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);
@@ -97,7 +96,7 @@ describe('a login', () => {
   });
 });
 
-it('a mail server is reached when DNS answers for one address family and never for the other', async () => {
+it('a mail server is reached when DNS answers for only one address family', async () => {
   const inbox = await startInbox();
   const url = `smtp://mx.example.test:${inbox.port}`;
   const never = new Promise<never>(() => {});
@@ -118,8 +117,8 @@ it('a mail server is reached when DNS answers for one address family and never f
   }
 });
 
-describe('the greeting', () => {
-  it('names the host of PUBLIC_URL, or what SMTP_URL says', async () => {
+describe('the SMTP greeting', () => {
+  it('names the host of PUBLIC_URL, or the name in SMTP_URL', async () => {
     let said = '';
     const server = createServer((socket) => {
       socket.write('220 ready\r\n');
@@ -154,8 +153,7 @@ describe('the greeting', () => {
   });
 });
 
-describe('a mail account that cannot be used', () => {
-  /** Answers each command with the reply that fits it first. */
+describe('an unusable mail account', () => {
   const startServer = async (replies: readonly (readonly [RegExp, string])[]) => {
     const server = createServer((socket) => {
       socket.write(`${replies.find(([on]) => on.test('connect'))?.[1] ?? '220 ready'}\r\n`);
@@ -201,7 +199,7 @@ describe('a mail account that cannot be used', () => {
       /refused our greeting \(554\): .*not take mail from this machine/,
     ],
   ] as const)
-    it(`because of a mail server ${title} says so, and mail waits`, async () => {
+    it(`is explained if the mail server ${title}, and mail waits`, async () => {
       const server = await startServer(replies);
       const mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
       try {
@@ -216,8 +214,8 @@ describe('a mail account that cannot be used', () => {
 });
 
 describe('a mail', () => {
-  it('goes between addresses in ASCII, whatever letters their domains and the sender’s name have', async () => {
-    // A mail server that shows what came over the line; smtp-server would make letters of "xn--" again.
+  it('goes between ASCII addresses, whatever letters their domains and the sender’s name have', async () => {
+    // A raw server, because smtp-server would decode "xn--".
     let said = '';
     const server = createServer((socket) => {
       socket.write('220 ready\r\n');
@@ -232,7 +230,6 @@ describe('a mail', () => {
       url: `smtp://127.0.0.1:${port}`,
       publicUrl: 'https://guide.example.com/x',
       dkim: null,
-      // No address that a visitor may type; an operator's own server may have one.
       from: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },
     });
     try {
@@ -247,7 +244,7 @@ describe('a mail', () => {
     }
   });
 
-  it('names its sender as MAIL_FROM does', async () => {
+  it('has the sender of MAIL_FROM', async () => {
     const inbox = await startInbox();
     try {
       for (const name of [
@@ -293,7 +290,7 @@ describe('a mail', () => {
     }
   });
 
-  it('that is given up before it is sent never leaves', async () => {
+  it('is never sent once it was given up', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -312,13 +309,13 @@ describe('a mail', () => {
 
 const EMAIL = 'ada@example.com';
 
-it('the return path is the address of MAIL_FROM as long as no domain is set', () =>
+it('the return path is the address of MAIL_FROM without a bounce domain', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm({ email: EMAIL }));
     assert.equal((await server.inbox.waitForMail(EMAIL)).from, 'guide@example.com');
   }));
 
-it('the return path names each mail in the envelope, signed, within a local part, and leaves the visible sender alone', () =>
+it('the return path names each mail in the envelope, signed, and does not change the visible sender', () =>
   withServer(
     { engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com', GUIDE_EMAIL: 'link' } },
     async (server) => {
@@ -339,7 +336,7 @@ it('the return path names each mail in the envelope, signed, within a local part
     },
   ));
 
-it('a return path of its own does not change the recipient, whatever the address holds', () =>
+it('a custom return path does not change the recipient, whatever the address holds', () =>
   withServer({ engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com' } }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm({ email: "o'neil+guide@bücher.example" }));
     const mail = await server.inbox.waitForMail("o'neil+guide@bücher.example");

@@ -1,4 +1,4 @@
-// Sends mail: by SMTP when there is an account, into .eml files when there is none. No other file does.
+// Sends mail: by SMTP with an account, otherwise into .eml files.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isIP } from 'node:net';
@@ -19,30 +19,29 @@ import { isAboutUs, meaningOf, type AnswerMeaning } from '#server/platform/mail-
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
-  /** Becomes the Message-ID, so that mail delivered twice shows as one. */
+  /** Becomes the Message-ID, so duplicate deliveries show as one. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** For mail that its reader agreed to receive: the list it belongs to, and the unsubscribe link. */
+  /** For mail its reader agreed to: list and unsubscribe link. */
   readonly list?: { readonly name: string; readonly host: string; readonly unsubscribe: string };
   readonly attachment?: { readonly filename: string; readonly content: Buffer };
-  /** The kind of letter; Gmail counts complaints by it. */
+  /** Gmail counts complaints by it. */
   readonly kind?: string;
 };
 
 type MailSendOutcome =
-  /** Replies and reasons are in the server's words; the outbox shortens and cleans them. */
+  /** Replies and reasons are the server's words; the outbox shortens and cleans them. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** Worth another try: the server is away or busy, or it refuses us, whoever the recipient is. */
+  /** The server is away or busy, or refuses us regardless of the recipient. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
-  /** The server refused this recipient or this message for good. */
+  /** A final refusal of this recipient or message. */
   | {
       readonly type: 'refused';
       readonly reason: string;
       readonly errorClass: string;
-      /** What the reply means for the address. */
       readonly meaning: AnswerMeaning;
     };
 
@@ -50,8 +49,8 @@ export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
   readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
-   * Tries the mail account without sending anything: connection, TLS, login. Never throws.
-   * @returns null when it works, or one sentence that says what does not
+   * Checks connection, TLS and login without sending. Never throws.
+   * @returns null on success, otherwise a sentence
    */
   readonly tryAccount: () => Promise<string | null>;
   /** @param mailId {@link Mail.id} */
@@ -59,41 +58,39 @@ export type Mailer = {
   readonly close: () => void;
 };
 
-/** A server that has not greeted by then counts as away; the outbox tries again. */
+/** A server that hasn't greeted by then counts as away. */
 const TIMEOUT_MS = 10_000;
-/** Filters look into a message before the server accepts it. When we give up meanwhile, the message is mailed again. */
+/** Filters inspect a message before the server accepts it. Giving up meanwhile would send it twice. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**
- * The connection settings for a mail server.
- * @param url a value of SMTP_URL, of which `?name=` and the like take precedence
+ * @param url a value of SMTP_URL; its options such as `?name=` take precedence
  * @param publicUrl a value of PUBLIC_URL
  */
 export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
   ...greetingName(publicUrl),
   ...(needsTls(url) && { requireTLS: true }),
-  // Without a login, a server that has no AUTH on this port would refuse each recipient as a stranger's.
+  // Otherwise a server without AUTH on this port would refuse each recipient as a stranger's.
   forceAuth: new URL(url).username !== '',
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
   socketTimeout: ANSWER_TIMEOUT_MS,
-  // A long acceptance is still an acceptance; giving up on it would mail the code again.
+  // A long acceptance is still an acceptance; giving up would send the code twice.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
-/** The name we greet with. Without one, nodemailer says "[127.0.0.1]" in every container, and many servers refuse that. */
+/** Without a name, nodemailer greets with "[127.0.0.1]" in every container, which many servers refuse. */
 function greetingName(publicUrl: string): { name?: string } {
   const { hostname } = new URL(publicUrl);
   return hostname.includes('.') && isIP(hostname) === 0 ? { name: hostname } : {};
 }
 
-/** The address to which reports about a mail are returned. @param mailId {@link Mail.id} */
 type ReturnPathOf = (mailId: string) => string;
 
-/** A Mailer with pooled SMTP connections. @param options returnPathOf: without it, the sender's address */
+/** @param options returnPathOf: default: the sender's address */
 export function createSmtpMailer({
   url,
   publicUrl,
@@ -111,11 +108,11 @@ export function createSmtpMailer({
     pool: true,
     ...connectionOptions(url, publicUrl),
     maxConnections: SMTP_CONNECTIONS,
-    // Only the outbox tries again; a second, hidden queue would send duplicates.
+    // Only the outbox retries; a second queue would send duplicates.
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** Message-IDs of mail whose bytes were asked for: the server had taken the connection and the login. */
+  /** Message-IDs whose bytes were requested, so connection and login had worked. */
   const begun = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     message.processFunc((bytes) => {
@@ -132,9 +129,9 @@ export function createSmtpMailer({
         const { response } = await transport.sendMail({
           ...message,
           envelope: {
-            // The address to which mail servers return reports. Readers see `from`.
+            // Return path for mail servers; readers see `from`.
             from: returnPathOf?.(mail.id) ?? inAscii(from.address),
-            // An array, so that no address can be read as a list of several.
+            // An array, so one address cannot be parsed as several.
             to: [inAscii(mail.to)],
           },
           signal,
@@ -161,8 +158,8 @@ export function createSmtpMailer({
 }
 
 /**
- * A Mailer that writes each e-mail into a folder, to try the page out without an account.
- * @param announce called for each file, so that the code can be read in the terminal
+ * Writes each mail into a folder.
+ * @param announce called per file, to show the code in the terminal
  */
 function createFileMailer(
   folder: string,
@@ -174,7 +171,7 @@ function createFileMailer(
     send: async (mail) => {
       try {
         const file = path.join(folder, `${mail.id}.eml`);
-        // These files hold codes; other users of the machine must not read them.
+        // These files hold codes, so other users of the machine must not read them.
         const bytes = await new MailComposer(messageOf(mail, from)).compile().build();
         await writeFile(file, bytes, { mode: 0o600 });
         announce(mail, file);
@@ -193,7 +190,7 @@ const senderDomainOf = ({ address }: Mailbox): string => domainToASCII(domainOf(
 
 const messageIdOf = (mailId: string, from: Mailbox): string => `<${mailId}@${senderDomainOf(from)}>`;
 
-/** The id by which Gmail counts complaints: three names of ours, and one of the sender (5 to 15 characters). Not personal. */
+/** Gmail's Feedback-ID: three names of ours, and the sender (5 to 15 characters). Not personal. */
 const feedbackIdOf = (kind: string, from: Mailbox): string => {
   const sender = senderDomainOf(from)
     .toLowerCase()
@@ -201,12 +198,11 @@ const feedbackIdOf = (kind: string, from: Mailbox): string => {
   return `${kind}:mail:lead-page:${sender.slice(0, 15).padEnd(5, '0')}`;
 };
 
-/** A mail as nodemailer composes it. */
 const messageOf = (
   { id, to, subject, text, html, list, kind, attachment }: Mail,
   from: Mailbox,
 ): SendMailOptions => ({
-  // As a string, it would be parsed, and a name with a colon would become a group.
+  // As a string it would be parsed, and a name with a colon would become a group.
   from: { ...from },
   to: { name: '', address: to },
   subject,
@@ -226,22 +222,22 @@ const messageOf = (
   disableUrlAccess: true,
 });
 
-/** RFC 2919 names the list, RFC 2369 has the unsubscribe link, RFC 8058 makes it work with one click (https only). */
+/** List-Id: RFC 2919; List-Unsubscribe: RFC 2369; one click: RFC 8058 (https only). */
 const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => ({
   'List-Id': `${/^[\w ]*$/.test(name) ? name : encodeWord(name, 'B', 52)} <guide.${host}>`,
   'List-Unsubscribe': `<${unsubscribe}>`,
   ...(unsubscribe.startsWith('https:') && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
 });
 
-/** A 5yz reply (RFC 5321) to these commands is a final refusal of the recipient or the message. */
+/** A 5yz reply (RFC 5321) to these is final for the recipient or message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-/** @param isConnected whether the server had taken the connection and the login */
+/** @param isConnected whether connection and login had worked */
 function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
-  // The server's own reply; nodemailer puts words before it.
+  // Nodemailer puts its own words before the server's reply.
   const reason = status > 0 && details.response ? details.response : reasonOf(error);
   const errorClass =
     status > 0
@@ -253,31 +249,31 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
           : typeof details.code === 'string'
             ? details.code
             : 'unknown';
-  // A 5yz to another command (login, MAIL FROM) is about our own account, which the operator can repair in time.
+  // A 5yz to another command concerns our account, which the operator can repair in time.
   if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
   if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
-  // Each mail has one recipient, so a reply to DATA with such a code is about the address, too.
+  // Each mail has one recipient, so this also covers a reply to DATA.
   return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
-/** Whether the server accepted the connection and then did not reply in time. It may wait for the recipient's server. */
+/** The server may be waiting for the recipient's server. */
 const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
   code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
 
-/** Whether the line broke without a reply. During a message, that may be about this one alone: a filter may not like it. */
+/** During a message this may concern only that message: a filter may dislike it. */
 const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
   code === 'ECONNECTION' || code === 'ESOCKET';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Explains a failed try to the operator, without the server's words, which often repeat the user's name.
+ * Omits the server's words, which often repeat the user's name.
  * @param url a value of SMTP_URL
  */
 export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
-  // The code of the system or of TLS; nodemailer calls all of them ESOCKET.
+  // The system's or TLS's code; nodemailer reports all as ESOCKET.
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
@@ -299,21 +295,18 @@ export function explainAccount(error: unknown, url: string): string {
   return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
 }
 
-/** The sender of our mail. */
 const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): Mailbox =>
   mailFrom ?? { name: title, address: `guide@${new URL(publicUrl).hostname}` };
 
-/** An address with its domain in ASCII, as every mail server takes it. */
+/** Mail servers need not support other domains. */
 function inAscii(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at));
 }
 
-/** The address that our mail comes from. */
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
   senderOf(config, '').address;
 
-/** Makes the Mailer that the settings ask for. */
 export function createMailer(
   config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
   {

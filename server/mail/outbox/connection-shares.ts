@@ -1,27 +1,23 @@
-// Shares the connections to the mail server by network and by recipient domain, so one source, or one domain whose mail server is
-// silent, never holds them all: of five, a lane holds four at most, and two while it is slow. With a hundred forms to which the mail
-// server says nothing, other visitors still get their codes: measured in docs/reliability.md.
+// Shares SMTP connections by network and recipient domain: a lane holds four of five, or two while slow. So visitors still get
+// codes while a hundred forms go to a silent mail server (docs/reliability.md).
 
-/** A delivery that takes longer makes its lanes slow. A quarter of the time after which the mailer gives up. */
+/** A longer delivery makes its lanes slow. A quarter of the mailer's timeout. */
 const SLOW_MS = 5_000;
-/** How long a lane stays slow after a slow delivery has ended. */
 const SLOW_FOR_MS = 30_000;
-/** Connections that no lane may take from the others. */
+/** No lane may use these. */
 const LEFT_TO_OTHERS = 1;
 const MOST_WHEN_SLOW = 2;
 
-/** Its network and its domain; null for a notice. */
+/** Null for a notice. */
 type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {
   readonly free: () => number;
-  /** Networks and domains that may begin no other delivery now. */
   readonly full: () => readonly string[];
-  /** Counts a delivery; the returned function counts its end. */
   readonly begin: (mail: LanesOfMail) => () => void;
 };
 
-/** Counts the deliveries of one process. @param clock milliseconds */
+/** @param clock milliseconds */
 export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
   const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
   const slowUntil = new Map<string, number>();

@@ -1,4 +1,3 @@
-// An address that a mail server says does not exist is not mailed again, until its owner proves otherwise.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -21,9 +20,9 @@ const suppressions = (server: ServerUnderTest) =>
   server.database.db.selectFrom('suppressions').selectAll().execute();
 
 for (const engine of ENGINES) {
-  describe(`a dead address on ${engine}`, () => {
+  describe(`a dead e-mail address on ${engine}`, () => {
     for (const command of ['RCPT', 'DATA'] as const)
-      it(`is suppressed by the answer to ${command}, still gets a code that a visitor asks for, and is freed by a code that is entered`, async () => {
+      it(`is suppressed after a refused ${command}, still gets requested codes, and is freed by an entered code`, async () => {
         let isDead = true;
         const answer = () => (isDead ? smtpError(550, `5.1.1 <${TYPED}>: User\n\u0000unknown`) : null);
         const inbox = command === 'RCPT' ? { onRecipient: answer } : { onMessage: answer };
@@ -52,7 +51,7 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('is not what a full mailbox, a blocked sender, a broken message or words without a code mean', async () => {
+    it('is not inferred from a full mailbox, a blocked sender, a broken message or a reply without a code', async () => {
       const answers = ['5.2.2 Full', '5.7.1 Blocked', '5.3.4 Too large', 'User unknown', '4.1.1 Not yet'];
       const replies = [...answers];
       const onRecipient = () => smtpError(550, replies.shift() ?? '5.7.1');
@@ -69,7 +68,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leaves nothing behind when it is erased while its mail is refused', async () => {
+    it('leaves nothing behind when erased while its mail is refused', async () => {
       const { promise: erased, resolve: go } = Promise.withResolvers<void>();
       const onRecipient = async () => {
         await erased;

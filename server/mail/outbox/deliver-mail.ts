@@ -1,4 +1,4 @@
-// Sends one mail that this process has leased, and stores the result in its row: sent, dropped, failed for good, or to be tried again.
+// Sends one leased mail and stores the result: sent, dropped, failed, or to be retried.
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/schema.ts';
@@ -15,9 +15,9 @@ import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** Shorter than a lease, so that no other process takes up a mail that is still being sent. */
+/** Shorter than a lease, so no other process takes a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
-/** How long a kind that only a newer release knows waits until it is looked at again. */
+/** Until a newer release can handle the kind. */
 const UNKNOWN_KIND_WAIT_MS = 30_000;
 
 export type MailEvent =
@@ -36,18 +36,17 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
   readonly mailer: Mailer;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Called in the transaction that suppresses a lead's address because it does not exist. now: milliseconds since 1970 */
+  /** Called in the transaction that suppresses a lead's dead address. now: milliseconds since 1970 */
   readonly onLeadBounced: (
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
   ) => Promise<void>;
-  /** Reports the result of each attempt, without the recipient. */
+  /** Never names the recipient. */
   readonly onEvent: (event: MailEvent) => void;
 };
 
-/** Sends a mail. @param worker leaseId: of the worker that has leased it; cutOff: aborts when the worker stops */
+/** @param worker leaseId: of the worker; cutOff: aborts when the worker stops */
 export async function deliverMail(
   parts: DeliveryParts,
   mail: MailJob,
@@ -77,7 +76,7 @@ export async function deliverMail(
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
   const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
   if (letter === null) {
-    // The reply that put it off says more about why it came to nothing.
+    // The earlier reply explains the failure better.
     await finish(mail.error_class === REFUSES_US ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
     onEvent({ type: 'dropped' });
     return;
@@ -111,7 +110,7 @@ export async function deliverMail(
   }
 }
 
-/** Waits before the second attempt, the third and so on; the last one repeats. A code lives for minutes, so they stay short. */
+/** Waits before the second attempt, the third and so on; the last repeats. Short, because a code lives for minutes. */
 const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 async function isSuppressed({ secrets, database }: DeliveryParts, recipient: string): Promise<boolean> {
@@ -119,7 +118,7 @@ async function isSuppressed({ secrets, database }: DeliveryParts, recipient: str
   return (await suppressionsOf(database.db, { keys: pseudonymsOf(secrets, email), email })).length > 0;
 }
 
-/** Ends a mail whose address does not exist and suppresses the address. A code that a visitor asks for is still mailed. */
+/** A requested code is still mailed to a suppressed address. */
 async function suppressDead(
   { database: { db, engine }, secrets, onLeadBounced }: DeliveryParts,
   { recipient, reply, now }: { recipient: string; reply: string; now: number },
@@ -137,7 +136,7 @@ async function suppressDead(
   });
 }
 
-/** Aborts work that takes too long or outlives its worker. AbortSignal.timeout would keep each signal for its whole time. */
+/** AbortSignal.timeout would keep each signal for its whole time. */
 async function withinTime<Result>(
   cutOff: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,

@@ -1,4 +1,3 @@
-// What each kind of message is made of, and when it is no longer worth sending.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -23,7 +22,7 @@ async function untilState(server: ServerUnderTest, id: string, isSo: (state: str
 }
 
 for (const engine of ENGINES) {
-  it(`on ${engine} a row of a code names the code, and nothing about its digits or its visitor beyond the recipient`, () =>
+  it(`on ${engine} a code mail’s row names the code, and nothing about its digits or its visitor but the recipient`, () =>
     withServer({ engine }, async (server) => {
       await createVisitor(server).post(API.leads, filledForm());
       const row = await server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -31,7 +30,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([row.kind, row.payload, row.code_id], ['code', '{}', code.id]);
     }));
 
-  it(`on ${engine} a notice is mailed to the operator, and dropped when it is too old`, () =>
+  it(`on ${engine} a notice is mailed to the operator, and dropped when too old`, () =>
     withServer({ engine }, async (server) => {
       const notice = (now: number) => ({
         id: uuid(),
@@ -53,7 +52,7 @@ for (const engine of ENGINES) {
       assert.equal(server.inbox.mails.length, 1);
     }));
 
-  it(`on ${engine} mail that a newer release queued waits for that release`, () =>
+  it(`on ${engine} mail queued by a newer release waits for that release`, () =>
     withServer({ engine }, async (server) => {
       const id = uuid();
       const now = server.now();
@@ -72,7 +71,6 @@ for (const engine of ENGINES) {
       assert.equal(row.error_class, 'unknown kind');
       assert.equal(row.due_at, now + 30_000);
       assert.equal(server.inbox.mails.length, 0);
-      // However long that takes, it says nothing about the mail server.
       await server.advance(900);
       server.wakeWorker();
       await until(async () => (await rowOf(server, id)).due_at > server.now());

@@ -1,5 +1,4 @@
-// The kinds of letter that the outbox knows. To add one: a file in templates/ with its handler and the function that queues it, and
-// a line here.
+// The outbox's kinds of letter. To add one: a file in templates/ with its handler and queueing function, and a line here.
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { codeKind } from '#server/mail/templates/code-mail.ts';
 import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
@@ -18,6 +17,6 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   'desk-code': deskCodeKind,
 };
 
-/** The handler of a row; undefined when a newer release queued it, which will take it up. */
+/** @returns undefined if only a newer release knows the kind */
 export const findLetterKind = (name: string): LetterKind | undefined =>
   Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;

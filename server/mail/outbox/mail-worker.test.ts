@@ -20,18 +20,16 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
     ({ attempts }) => attempts,
   );
 
-/** Somebody of another network, at another domain, asks for a code. */
 const askFrom = (server: ServerUnderTest, count: number) =>
   createVisitor(server, `198.51.100.${count}`).post(
     '/api/leads',
     filledForm({ email: `ada@${count}.example` }),
   );
 
-/** Leases due mail, as another process would. */
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
   takeMail(server.database, { leaseId, leaseMs: 30_000, most: 5, fullLanes: [], now });
 
-/** A mail server that replies to the message with any bytes, which no library does. */
+/** Sends arbitrary bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
   const sockets = new Set<Socket>();
@@ -72,7 +70,7 @@ async function startRawSmtpServer(afterMessage: string) {
 
 for (const engine of ENGINES) {
   describe(`the outbox on ${engine}`, () => {
-    it('tries again, later and later, when the server refuses for now, and the code still arrives', async () => {
+    it('retries at growing intervals after a temporary refusal, and the code still arrives', async () => {
       let refusals = 2;
       const onRecipient = () => (refusals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -111,7 +109,6 @@ for (const engine of ENGINES) {
           assert.match(row.reply ?? '', /^550 .*No such user here/);
           assert.equal(row.attempts, 1);
           await server.advance(120);
-          // The worker looks, and takes up the other one alone.
           await createVisitor(server).post('/api/leads', filledForm({ email: 'grace@example.com' }));
           await until(() => server.mailEvents.length === 2);
           const tries = await server.database.db.selectFrom('outbox').select('attempts').execute();
@@ -126,7 +123,7 @@ for (const engine of ENGINES) {
       [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
       [554, '5.7.1 <ada@example.com>: Relay access denied'],
     ] as const)
-      it(`tries again when a final refusal is about us, as in ${code}, and keeps the reason if that goes on`, async () => {
+      it(`retries after a final refusal about us, as in ${code}, and keeps the reason if that continues`, async () => {
         let refuses = true;
         const onRecipient = () => (refuses ? smtpError(code, words) : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -163,13 +160,13 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('drops a code that expired before its turn came', () =>
+    it('drops a code that expired before its turn', () =>
       withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
         await server.advance(601);
         server.wakeWorker();
-        // The row says so a moment before the worker hears that it does.
+        // The row changes a moment before the worker hears of it.
         await until(() => server.mailEvents.at(-1)?.type === 'dropped');
         assert.equal((await outboxRow(server)).state, 'dropped');
         assert.equal(server.inbox.mails.length, 0);
@@ -186,7 +183,7 @@ for (const engine of ENGINES) {
         assert.equal(server.mailEvents[1]?.type, 'dropped');
       }));
 
-    it('gives each mail to one of many workers, and to another when its lease has run out', () =>
+    it('gives each mail to one of many workers, and to another after its lease ends', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -200,7 +197,7 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
-    it('leaves the mail in hand to another process once its lease has run out', async () => {
+    it('leaves the mail in hand to another process once its lease has ended', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -228,7 +225,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('sends waiting mail when the clock was set back, also mail that a dead process had leased', () =>
+    it('sends waiting mail after the clock was set back, even if a dead process had leased it', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -243,7 +240,7 @@ for (const engine of ENGINES) {
         assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
       }));
     for (const accepts of [true, false]) {
-      it(`keeps what can be kept of ${accepts ? 'an acceptance' : 'a refusal'} with a NUL and a megabyte in it, once`, async () => {
+      it(`stores a readable reply once from ${accepts ? 'an acceptance' : 'a refusal'} with a NUL and a megabyte`, async () => {
         const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
         const smtp = await startRawSmtpServer(noise);
         try {
@@ -263,7 +260,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    it('mails a code with all it needs and nothing else', () =>
+    it('mails a complete code mail and nothing else', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();

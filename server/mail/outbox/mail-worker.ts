@@ -1,4 +1,4 @@
-// Takes mail out of the outbox, in the order of turns, and sends it. The request path wakes it and never waits for SMTP.
+// Sends outbox mail in the order of turns. Requests wake it and never wait for SMTP.
 import { SMTP_CONNECTIONS, takeMail } from '#server/jobs/mail-jobs.ts';
 import { startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
 import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
@@ -9,11 +9,9 @@ const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 5_000;
 
 export type MailWorkerParts = DeliveryParts & {
-  /** Reports what failed unexpectedly. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Starts sending. */
 export function startMailWorker(parts: MailWorkerParts): JobWorker {
   const { database, clock, onError } = parts;
   const shares = createConnectionShares(SMTP_CONNECTIONS, clock);

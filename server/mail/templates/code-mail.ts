@@ -1,6 +1,5 @@
-// The mail that carries a one-time code. Its row names the code (code_id) and holds nothing else; the digits are derived when the
-// mail is composed. The mail holds no link, no picture and nothing a visitor typed: it never carries a stranger's words, and gives
-// filters nothing to object to.
+// The mail with a code. Its row holds only the code's ID; digits are derived when it is composed. No link, picture or visitor's
+// words, so it carries no stranger's message and gives filters nothing to object to.
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -10,10 +9,9 @@ import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** A code that is mailed later than this lives for its whole lifetime from then on. A shorter delay does not matter. */
+/** Later mailing restarts the code's lifetime. A shorter delay doesn't matter. */
 const LATE_MS = 1_000;
 
-/** Queues the e-mail that carries a code. */
 export const queueCodeMail = (
   tx: Db,
   mail: {
@@ -34,8 +32,8 @@ export const codeKind: LetterKind = {
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
-    // Before the mail is sent, not after: whatever happens next, it says what is true. It is never sent later than a lifetime
-    // after the code was made, so a code lives for two lifetimes at most.
+    // Updated before sending, so the mail states the truth whatever happens. It is sent at most one lifetime after the code was
+    // made, so a code lives for two lifetimes at most.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
     const validForMs = expiresAt - now;
@@ -50,16 +48,15 @@ export const codeKind: LetterKind = {
 type Facts = {
   readonly digits: string;
   readonly reference: string;
-  /** Milliseconds until the code expires. */
   readonly validForMs: number;
   readonly title: string;
-  /** Of the words; screen readers and translators use it. */
+  /** For screen readers and translators. */
   readonly language: string;
 };
 
 let minutes: { readonly language: string; readonly format: Intl.NumberFormat } | undefined;
 
-/** Formats minutes in a language. Kept for the next mail, because making a format costs more than the mail. */
+/** Cached, because making a format costs more than the mail. */
 function minutesIn(language: string): Intl.NumberFormat {
   if (minutes?.language !== language) {
     const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
@@ -68,12 +65,11 @@ function minutesIn(language: string): Intl.NumberFormat {
   return minutes.format;
 }
 
-/** Composes subject, plain text and HTML from the operator's words. */
 export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
   const values = {
     code: facts.digits,
     reference: facts.reference,
-    // How long, never until when: we do not know the reader's clock and time zone.
+    // A duration, because the reader's clock and time zone are unknown.
     lifetime: minutesIn(facts.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
     title: facts.title,
   };

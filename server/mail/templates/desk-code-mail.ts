@@ -1,5 +1,5 @@
-// The mail that carries the code with which a person of DESK_PEOPLE signs in at the desk. Its row names the sign-in; the digits are
-// derived when the mail is composed. Its words are here and in English, as those of the desk are: it goes to the operator's own people.
+// The mail with a desk sign-in code. Its row names the sign-in; digits are derived when it is composed. In English, like the
+// desk.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -12,10 +12,9 @@ import { asciiAddress } from '#shared/lead.ts';
 
 const Payload = z.object({ signInId: z.string(), host: z.string() });
 
-/** The address of a person of DESK_PEOPLE, as mail servers take it. */
 const recipientOf = (email: string): string => asciiAddress(email) ?? email;
 
-/** Queues the mail with the code of a sign-in. @param email of a person of DESK_PEOPLE @param host of DESK_URL */
+/** @param email of a desk user @param host of DESK_URL */
 export async function queueDeskCodeMail(
   tx: Db,
   mail: { id: string; email: string; signInId: string; host: string; now: number },
@@ -34,7 +33,7 @@ export const deskCodeKind: LetterKind = {
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
     const { id, secret_id: secretId, email } = signIn;
-    // The row of the mail may say another recipient than the sign-in: its code is for that person alone.
+    // The recipient in the row must match the sign-in, because the code works only for that desk user.
     if (email === null || row.recipient !== recipientOf(email)) return null;
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
@@ -43,7 +42,7 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-/** Composes subject, plain text and HTML. @param facts host: of the desk; minutes: until the code expires */
+/** @param facts host: of the desk; minutes: until the code expires */
 function composeDeskCodeEmail({
   digits,
   host,
@@ -61,7 +60,7 @@ function composeDeskCodeEmail({
     `It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works once. No one who works for you needs it: give it to no one.`,
     'If you did not ask for a code, someone typed your address at the desk. Without this code they cannot get in.',
   ];
-  // Without the digits: a locked telephone shows it.
+  // No digits, because a locked phone shows the subject.
   const subject = `Your code for the desk of ${title}`;
   return {
     subject,

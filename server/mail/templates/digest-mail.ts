@@ -1,5 +1,5 @@
-// The mail that reports a day or a week to the operator: its figures, with the scales of the report, and its new leads. Its row holds the figures,
-// which are counted once; the leads are read when the mail is composed.
+// The mail that reports a day or week: stats and new leads. Its row holds the stats, counted once; leads are read when it is
+// composed.
 import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -26,23 +26,21 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
-  /** When the period began; milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   from: z.number(),
   /** 1, or 7 for a week. */
   days: z.number(),
-  /** New leads of the period before. */
+  /** New leads of the previous period. */
   before: z.number(),
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
   sources: z.array(z.object({ source: z.string(), leads: z.number() })),
 });
-/** What is counted of a day or a week: numbers and sources, nothing about a person. */
+/** Numbers and sources, nothing about a person. */
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
-/** The id of the mail about a day or a week. */
 export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
   idOfPeriod(days === 1 ? 'day' : 'week', from);
 
-/** Queues the mail about a day or a week: once, in all processes. */
 export async function queueDigest(
   db: Db,
   { recipient, figures, now }: { recipient: string; figures: PeriodFigures; now: number },
@@ -64,7 +62,7 @@ export const digestKind: LetterKind = {
   },
 };
 
-/** Visible on a light and on a dark background. */
+/** Visible on light and dark backgrounds. */
 const BAR_COLOUR = '#3d8f72';
 
 const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
@@ -79,10 +77,9 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   whole: 'whole',
 };
 
-/** Many more than people, so their bars have a scale of their own. */
+/** Far larger numbers than people, so their bars have a separate scale. */
 const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
-/** Composes subject, plain text and HTML from the operator's words. */
 export function composeDigestEmail(
   words: NewLeadEmail,
   {
@@ -125,13 +122,12 @@ export function composeDigestEmail(
   });
 }
 
-/** Subject and first sentence. */
 function headOf(
   words: NewLeadEmail,
   { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
   { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
 ): { subject: string; text: string } {
-  // The start refuses a weekly mail without words for it (server/startup/service.ts).
+  // A weekly mail without words is refused at start (server/startup/service.ts).
   if (days > 1 && words.week !== undefined) {
     const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
     return {
@@ -153,10 +149,8 @@ const large = (text: string): Block => ({
 
 const titled = (text: string): Block => ({ text, html: heading(text) });
 
-/** Bars of one scale can be compared. */
 type Bar = { readonly name: string; readonly value: number; readonly scale: string };
 
-/** A title, and a table in which each figure has a bar; no block when there are no rows. */
 function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
   if (rows.length === 0) return [];
   const shareOf = ({ value, scale }: Bar) =>
@@ -188,17 +182,17 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
   ];
 }
 
-/** Characters; narrow enough for a telephone. */
+/** Characters; narrow enough for a phone. */
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar of block characters. @param share of the longest bar, from 0 to 1 */
+/** @param share of the longest bar, from 0 to 1 */
 function textBar(share: number): string {
   const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
-/** A bar made of a coloured cell, because Outlook respects the width of a table only. Mail programs show it without asking. */
+/** A coloured cell, because Outlook respects only table widths. Mail programs show it without asking. */
 const barCell = (share: number): string =>
   share === 0
     ? ''

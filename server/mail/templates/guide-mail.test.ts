@@ -1,4 +1,3 @@
-// The mail with the guide that follows the code, where the operator turned it on.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +27,7 @@ const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
 const headerOf = ({ parsed }: ReceivedMail, name: string): string | undefined =>
   parsed.headers.find(({ key }) => key === name)?.value;
 
-/** What stands before a link's token is the public page's; requests go to the server itself. */
+/** Replaces the public origin with the server's own. */
 const pathIn = (text: string, api: string): string =>
   new RegExp(`https://guide\\.example\\.com(${api}\\?t=\\S+)`).exec(text)?.[1] ??
   assert.fail(`no ${api} in it`);
@@ -40,8 +39,8 @@ async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
 }
 
 for (const engine of ENGINES) {
-  describe(`the mail with the guide on ${engine}`, () => {
-    it('is not sent unless the operator wants it', () =>
+  describe(`the guide mail on ${engine}`, () => {
+    it('is not sent unless the operator enables it', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await server.advance(1);
@@ -53,7 +52,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('opens the guide on another device, for seven days', () =>
+    it('opens the guide on another device for seven days', () =>
       withServer({ engine, env: LINK }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const mail = await server.inbox.waitForMail(EMAIL, 2);
@@ -85,7 +84,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('carries the unsubscribe link, which works with one click', () =>
+    it('carries an unsubscribe link that works with one click', () =>
       withServer({ engine, env: LINK }, async (server) => {
         await becomeLead(server, EMAIL);
         const mail = await server.inbox.waitForMail(EMAIL, 2);
@@ -104,12 +103,12 @@ for (const engine of ENGINES) {
         });
         assert.equal(left.statusCode, 200);
         assert.equal(await server.countRows('withdrawals'), 1);
-        // The code's mail has none: who asks for a code is no member of a list.
+        // The code mail has none, because a visitor isn't a list member yet.
         const [code] = server.inbox.mailsTo(EMAIL);
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('lets codes that are asked for after it go first', () =>
+    it('gives way to codes requested after it', () =>
       withDatabase(engine, async (database) => {
         const { db } = database;
         const id = (at: number) => uuid({ msecs: at });
@@ -125,7 +124,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
 
-    it('is not sent to a lead who unsubscribed while it waited; a code that a visitor asks for is', () => {
+    it('is not sent to a lead who unsubscribed while it waited, but a requested code is', () => {
       let mails = 0;
       const onRecipient = () =>
         (mails += 1) === 2 ? Object.assign(new Error('Later'), { responseCode: 451 }) : null;
@@ -155,7 +154,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the unsubscribe link is signed with the rest, as an independent program confirms', async () => {
+it('the unsubscribe link is covered by the DKIM signature, as an independent program confirms', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
   const file = path.join(folder, 'dkim.pem');
@@ -208,7 +207,7 @@ it('the unsubscribe link is signed with the rest, as an independent program conf
   }
 });
 
-describe('the guide as a file', () => {
+describe('the attached guide file', () => {
   const withCampaign = (test: (folder: string) => Promise<void>): Promise<void> =>
     inFolder(async (folder) => {
       cpSync(TEST_CAMPAIGN, folder, { recursive: true });
@@ -219,7 +218,7 @@ describe('the guide as a file', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));
   };
 
-  it('goes with the mail, and no link', () =>
+  it('replaces the link in the mail', () =>
     withCampaign(async (folder) => {
       name(folder);
       writeFileSync(path.join(folder, 'article/guide.pdf'), '%PDF-1.7 a guide');
@@ -237,7 +236,7 @@ describe('the guide as a file', () => {
       });
     }));
 
-  it('that is not named, or does not exist, is reported before the start', () =>
+  it('is reported before the start if it is unnamed or missing', () =>
     withCampaign(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();

@@ -1,6 +1,5 @@
-// The mail that brings the guide after the code: a link that opens it on any device, or the guide itself as a file. It is the
-// first mail that its reader agreed to receive, so it carries an unsubscribe link. It has no picture and no tracking pixel, and its
-// two parts say the same.
+// The mail with the guide, as a link for any device or an attached file. Its reader agreed to it, so it carries an unsubscribe
+// link. No picture or tracking pixel.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -26,27 +25,25 @@ import { fill } from '#shared/words.ts';
 /** A guide that arrives days later is a surprise. */
 const WORTH_SENDING_MS = 24 * 3_600_000;
 
-/** How long a guide lets codes go first: a visitor waits for each code. */
+/** Lets codes go first, because visitors wait for them. */
 const GIVES_WAY_MS = 10 * 60_000;
 
 const KIND = 'guide';
 const Payload = z.object({ leadId: z.string() });
 
-/** Queues the guide for a visitor who entered the code a moment ago. */
 export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  // All guides are one lane, so they delay each other and no code.
+  // All guides share a lane, so they delay each other and no code.
   const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
   await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
 }
 
 export type GuideAgain =
   | { readonly type: 'queued' }
-  /** One is on its way already; no second one is queued. */
   | { readonly type: 'waiting' }
-  /** `off`: GUIDE_EMAIL sends none. `no lead`: the address was never verified here. */
+  /** `off`: disabled by GUIDE_EMAIL. `no lead`: the address was never verified here. */
   | { readonly type: 'refused'; readonly why: 'off' | 'no lead' | 'erased' }
   | {
       readonly type: 'refused';
@@ -55,7 +52,7 @@ export type GuideAgain =
     };
 
 /**
- * Queues the guide once more for a lead. The caller wakes the worker, if it has one.
+ * The caller wakes the worker.
  * @param tx holds the lock of the e-mail address
  * @param request email: as stored; id: of the mail, a UUID of version 7; now: milliseconds since 1970
  */
@@ -83,7 +80,7 @@ export const guideKind: LetterKind = {
   compose: async (parts, row, now) => {
     const { db, secrets, publicUrl, guide, title } = parts;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
-    // The operator may have turned the guide off since.
+    // The operator may have disabled the guide since.
     if (guide === null || !(await leadExists(db, leadId))) return null;
     const { words, attachment } = guide;
     const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
@@ -100,16 +97,13 @@ export const guideKind: LetterKind = {
 };
 
 type Facts = Pick<LetterParts, 'title' | 'language' | 'accent' | 'postalAddress'> & {
-  /** Of the public page. */
   readonly host: string;
-  /** The link that opens the guide; null when it is attached. */
+  /** Null if the guide is attached. */
   readonly link: string | null;
-  /** How long the link works. */
   readonly days: number;
   readonly unsubscribe: string;
 };
 
-/** Composes subject, plain text and HTML from the operator's words. */
 export function composeGuideEmail(
   words: GuideEmail,
   { title, language, accent, postalAddress, host, link, days, unsubscribe }: Facts,
@@ -147,6 +141,6 @@ export function composeGuideEmail(
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }
 
-/** The same in both themes: mail programs that darken pages leave a button alone when it sets both its colours. */
+/** The same in both themes: mail programs that darken pages keep a button that sets both colours. */
 const buttonOf = (accent: string): string =>
   `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;

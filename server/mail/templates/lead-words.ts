@@ -1,5 +1,4 @@
-// What the mails about new leads share: leads, sources, days and times in the operator's words. Both parts of a mail say the same,
-// in the same order, and it holds no picture.
+// Shared by mails about new leads: leads, sources and times in the operator's words, the same in both parts.
 import type { NewLead } from '#server/db/queries/new-leads.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import {
@@ -16,13 +15,10 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-answers.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-/** A paragraph or a table, as plain text and as HTML. */
 export type Block = { readonly text: string; readonly html: string };
 
-/** The page that a mail is about. */
 export type AboutPage = { readonly title: string; readonly language: string; readonly host: string };
 
-/** Puts a letter together. @param blocks its content, above the reason why it came */
 export function letterOf(
   words: NewLeadEmail,
   { title, host, language }: AboutPage,
@@ -42,13 +38,12 @@ export function letterOf(
 
 export const inWords = (text: string): Block => ({ text, html: paragraph(text) });
 
-/** A remark in small letters. */
 export const inSmallWords = (text: string): Block => ({
   text,
   html: `<p style="margin:0 0 16px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
 });
 
-/** A list of leads, and the number of those it leaves out. @param count how many there are in all */
+/** @param count total number, including leads not listed */
 export function listOf(
   words: NewLeadEmail,
   language: string,
@@ -77,7 +72,7 @@ export function listOf(
   ];
 }
 
-/** A text in the plural form of its count, with the number as its language writes it. */
+/** A plural form with its number, in the given language. */
 export const counted = (
   text: Parameters<typeof pluralForm>[0],
   count: number,
@@ -85,7 +80,6 @@ export const counted = (
   values: Readonly<Record<string, string>> = {},
 ): string => fill(pluralForm(text, count, language), { ...values, count: count.toLocaleString(language) });
 
-/** Sources that the report names by itself, not after a link. */
 const OWN_NAMES: Readonly<Record<string, keyof NewLeadEmail['sources']>> = {
   [DIRECT]: 'direct',
   [OTHERS]: 'others',
@@ -109,7 +103,7 @@ export const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string
     )
     .join(', ');
 
-/** 14:05 UTC: we do not know the operator's time zone, and the report's days are those of UTC. */
+/** 14:05 UTC, because the operator's time zone is unknown and the report's days are in UTC. */
 const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
 const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
 
@@ -120,7 +114,7 @@ export const momentIn = (language: string, at: number): string =>
 /** 21 November 2026 */
 export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
 
-/** 16 – 22 November 2026. @param to when the day after the last one begins */
+/** 16 – 22 November 2026. @param to beginning of the day after the last */
 export const daysIn = (language: string, from: number, to: number): string =>
   new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
 

@@ -1,18 +1,17 @@
-// The HTML around the words of a letter: a column of text that every mail program shows, light or dark.
+// The HTML around a letter: a column of text for every mail program, light or dark.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { languageAttributes } from '#shared/words.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
-/** The head of a letter to a visitor. Set in type: mail programs block pictures, and SVG above all. */
+/** Text, because mail programs block pictures, and SVG above all. */
 export const letterhead = (title: string): string =>
   `<p style="margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid #8b8676;font-size:20px;line-height:1.3">${escapeHtml(title)}</p>`;
 
-/** The heading of a part of the letter. */
 export const heading = (content: string): string =>
   `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;
 
-/** The note below the letter that says why it came. @param content HTML */
+/** @param content HTML */
 export const footnote = (content: string): string =>
   `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
 

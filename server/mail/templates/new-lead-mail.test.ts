@@ -1,4 +1,3 @@
-// The mail that tells the operator of new leads: at once, in a storm, and of a day.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -30,13 +29,12 @@ const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
 const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
   database.db.selectFrom('outbox').selectAll().where('kind', '=', kind).execute();
 
-/** What a process does each minute. */
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
 for (const engine of ENGINES) {
-  describe(`the operator on ${engine}`, () => {
-    it('gets no mail about new leads without asking for it', () =>
+  describe(`new-lead mail to the operator on ${engine}`, () => {
+    it('is not sent unless requested', () =>
       withServer({ engine, env: PAGE }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await newsOf(server)();
@@ -44,7 +42,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 1);
       }));
 
-    it('gets one mail about each lead at once, the same in both parts, without the code', () =>
+    it('is sent once per lead, at once, the same in both parts, without the code', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const email = 'ada@gmail.com';
         const visitor = createVisitor(server);
@@ -88,7 +86,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
       }));
 
-    it('gets the answers to the campaign’s own questions, long ones too, as text', () =>
+    it('contains answers to custom questions, long ones too, as text', () =>
       inFolder((folder) => {
         const campaign = campaignAsking(
           folder,
@@ -119,7 +117,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('gets the mail with the lead or not at all: without its row there is no lead', () =>
+    it('shares the lead’s transaction: without its row there is no lead', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const { db } = server.database;
         if (engine === 'sqlite') {
@@ -139,7 +137,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 0);
       }));
 
-    it('gets no mail about a lead who was erased before it was sent', () =>
+    it('is not sent about a lead erased before its sending', () =>
       withServer(
         {
           engine,
@@ -169,7 +167,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('is not buried by a storm: ten leads of an hour come one by one, and all of them in one mail afterwards', () =>
+    it('comes one by one for ten leads of an hour, and as one mail for all later ones', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
         for (const email of emails) await becomeLead(server, email);
@@ -199,7 +197,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(OPERATOR, 12);
       }));
 
-    it('gets one mail about a day on the next, at the time they set, with its figures and its leads', () =>
+    it('summarises a day in one mail the next day at the configured time, with stats and leads', () =>
       withServer({ engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30' } }, async (server) => {
         await becomeLead(server, 'early@example.com');
         await server.advance(86_400);
@@ -208,7 +206,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('never@example.com');
         const processes = [newsOf(server), newsOf(server)];
         const look = () => Promise.all(processes.map((news) => news()));
-        // Noon of the 21st: what is over is the 20th.
+        // On the 21st at noon, the last complete day is the 20th.
         await look();
         await look();
         server.wakeWorker();
@@ -244,7 +242,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'digest')).length, 2, 'a day without new leads is left out');
       }));
 
-    it('gets one mail about a week on the Monday after it, beside the week before', () =>
+    it('summarises a week in one mail the following Monday, next to the previous week', () =>
       // Friday, 20 November 2026, at noon.
       withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
         const news = newsOf(server);
@@ -272,13 +270,13 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'digest')).length, 2);
       }));
 
-    it('gets one mail about a week, also when mail is not kept until the next one', () =>
+    it('summarises a week in one mail even if mail is kept for less than a week', () =>
       withServer(
         { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
         async (server) => {
           const { database, config, service } = server;
           await becomeLead(server, 'ada@example.com');
-          // From Friday noon on, to the next Sunday; each day the process starts anew.
+          // From Friday noon to the Sunday of the next week; each day the process starts again.
           for (let day = 1; day <= 9; day += 1) {
             await server.advance(86_400);
             await newsOf(server)();

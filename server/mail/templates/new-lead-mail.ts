@@ -1,5 +1,5 @@
-// The mails that report new leads to the operator: each lead at once, and all leads of an hour together when it had many. A row
-// holds only the lead's id or the hour; the lead is read when the mail is composed, so an erased lead is not reported.
+// Mails about new leads: one per lead, or one per busy hour. A row holds only the lead's ID or the hour; leads are read when the
+// mail is composed, so an erased lead isn't reported.
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
@@ -34,26 +34,25 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 import { fill } from '#shared/words.ts';
 
-/** Maximum number of leads an hour that have a mail of their own; more would bury the operator. */
+/** Maximum number of single mails per hour. */
 const ONE_BY_ONE_MAX = 10;
-/** Maximum number of leads that one mail names. */
+/** Maximum number of leads named in one mail. */
 const NAMED_MAX = 50;
-/** News that is older is not worth mailing; the desk has it. */
+/** Older news is only in the desk. */
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
-/** After this time every lead of an hour is stored, even where clocks differ. */
+/** By then every lead of an hour is stored, even with differing clocks. */
 const GRACE_MS = 60_000;
-/** How many hours are looked back at, in case no process ran when they ended. */
+/** In case no process ran when an hour ended. */
 const HOURS_BACK = 3;
 
 const OfLead = z.object({ leadId: z.string() });
 const OfHour = z.object({ from: z.number() });
 
-/** Characters of the column of labels in a plain text. The answer to a longer question stands below it. */
+/** Characters of the label column. The answer to a longer question is below it. */
 const LABEL_MAX_WIDTH = 24;
 
 const hourOf = (now: number) => now - (now % HOUR_MS);
 
-/** Queues the mail about a new lead, unless this hour has had its maximum of such mails. */
 export async function queueNewLeadMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
@@ -63,7 +62,7 @@ export async function queueNewLeadMail(
   await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Queues the mail about each hour that is over and had more leads than are mailed one by one: once, in all processes. */
+/** Queues one mail per ended busy hour, once across all processes. */
 export async function queueFullHours(
   db: Db,
   { recipient, now }: { recipient: string; now: number },
@@ -77,7 +76,7 @@ export async function queueFullHours(
   }
 }
 
-/** The id of the mail about a period. It is always the same, so the mail is queued only once. */
+/** Deterministic, so each period's mail is queued only once. */
 export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
   uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
 
@@ -110,7 +109,6 @@ export const newLeadsKind: LetterKind = {
   },
 };
 
-/** The leads of a time span that a mail names, and how many there are. */
 export async function namedLeads(
   db: Db,
   span: { readonly from: number; readonly to: number },
@@ -118,7 +116,6 @@ export async function namedLeads(
   return { leads: await newLeadsOf(db, span, NAMED_MAX), count: await countNewLeads(db, span) };
 }
 
-/** Composes the mail about one lead. */
 export function composeNewLeadEmail(
   words: NewLeadEmail,
   { lead, ...about }: AboutPage & { readonly lead: NewLead },
@@ -161,7 +158,7 @@ export function composeNewLeadEmail(
   });
 }
 
-/** Composes the mail about an hour that had many. @param facts count: how many leads there were; leads: those it names */
+/** @param facts count: total leads; leads: those named */
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
   {

@@ -1,5 +1,4 @@
-// Notices: to the operator that the breaker opened, and to desk users about their account. Each is composed when it is queued; its row holds
-// subject and text.
+// Notices to the operator and to desk users. Composed when queued; the row holds subject and text.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -9,7 +8,7 @@ import type { LetterKind } from '#server/mail/templates/letter-kind.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** A notice that arrives later is not worth sending. */
+/** A later notice isn't worth sending. */
 const WORTH_SENDING_MS = 3_600_000;
 
 const Payload = z.object({ subject: z.string(), text: z.string() });
@@ -21,7 +20,6 @@ const REASONS = {
 
 export type BreakerReason = keyof typeof REASONS;
 
-/** Composes subject and text from the operator's words. */
 export function composeBreakerNotice(
   words: BreakerEmail,
   { reason, title }: { reason: BreakerReason; title: string },
@@ -30,7 +28,6 @@ export function composeBreakerNotice(
   return { subject: fill(words.subject, values), text: fill(words.text, values) };
 }
 
-/** Queues a notice: to the operator, or to a person of the desk about their account. */
 export async function queueNotice(
   db: Db,
   mail: { id: string; recipient: string; subject: string; text: string; now: number },

@@ -13,13 +13,13 @@ assert(words.type === 'campaign');
 const { codeEmail, guideEmail } = words.campaign;
 
 describe('a mail', () => {
-  it('with a code names its language', () => {
+  it('with a code declares its language', () => {
     const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'Leitfaden' };
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'de' }).html, /^<html lang="de">$/m);
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'en' }).html, /^<html lang="en">$/m);
   });
 
-  it('with a code says for how long it is valid, in the plural its language asks for', () => {
+  it('with a code states its lifetime in the correct plural', () => {
     const validity = (minutes: number, language: string) =>
       composeCodeEmail(
         { ...codeEmail, validity: '{lifetime}.' },
@@ -45,13 +45,13 @@ describe('a mail', () => {
     unsubscribe: 'https://guide.example.com/api/unsubscribe?t=x',
   };
 
-  it('with the guide has a button in the accent colour of the campaign', () => {
+  it('with the guide has a button in the campaign’s accent colour', () => {
     const { html } = composeGuideEmail(guideEmail, guideFacts);
     assert.match(html, /background:#1c4e8a/);
     assert.doesNotMatch(html, /#0e5a43/);
   });
 
-  it('with the guide says what is inside, where the campaign does', () => {
+  it('with the guide describes its content if the campaign does', () => {
     const { inside, ...others } = guideEmail;
     assert.ok(inside !== undefined);
     const mail = composeGuideEmail(guideEmail, guideFacts);
@@ -79,7 +79,7 @@ describe('a mail', () => {
     }
   });
 
-  it('about the breaker tells the operator its reason, in the words of the campaign', () => {
+  it('about the breaker states its reason in the campaign’s words', () => {
     assert.deepEqual(
       composeBreakerNotice(
         {
