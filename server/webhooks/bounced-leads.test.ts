@@ -1,4 +1,3 @@
-// Other programs hear when mail to a lead comes back for good, however that is found out, and nothing of people who are no leads.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -12,7 +11,6 @@ import { becomeLead, EMAIL, outcomes, typesOf, withWebhook } from '#testing/webh
 
 const STRANGER = 'never@example.com';
 
-/** Asks for a code that is not entered. */
 const askForCode = async (server: ServerUnderTest, email: string) => {
   const answer = await createVisitor(server).post(API.leads, filledForm({ email }));
   assert.equal(answer.statusCode, 202);
@@ -27,8 +25,8 @@ async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof
 }
 
 for (const engine of ENGINES)
-  describe(`a lead whose mail comes back for good, on ${engine}`, () => {
-    it('is an event when the mail server refuses the address, and a stranger is none', () => {
+  describe(`a lead whose mail bounces on ${engine}`, () => {
+    it('sends an event when the mail server refuses its address, and a stranger sends none', () => {
       let isDead = false;
       const onRecipient = () =>
         isDead ? Object.assign(new Error('5.1.1 Unknown'), { responseCode: 550 }) : null;
@@ -52,7 +50,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('is one event for all reports of it, and another after the address was verified anew', () =>
+    it('sends one event for all reports, and another after the address was verified again', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         await becomeLead(server);
         await askForCode(server, STRANGER);

@@ -1,4 +1,4 @@
-// What docs/webhooks.md says is true of an event that is really sent: its example, the fields that recipes name, the receiver.
+// Checks docs/webhooks.md against a real event.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,13 +20,11 @@ import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
 const DOCUMENT = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'webhooks.md'), 'utf8');
 const EMAIL = 'ada@gmail.com';
 
-/** The blocks of JSON behind a mark. */
 const blocksAfter = (mark: string): string[] =>
   [...DOCUMENT.matchAll(new RegExp(`<!-- ${mark} -->\\n+\`\`\`json\\n([^]*?)\`\`\``, 'g'))].map(
     ([, block = '']) => block,
   );
 
-/** An event of a lead that has all a lead can have. */
 async function sendEvent(): Promise<Received> {
   const receiver = await startReceiver();
   try {
@@ -37,7 +35,6 @@ async function sendEvent(): Promise<Received> {
       const form = filledForm({ email: EMAIL, name: 'Ada "Countess" Lovelace' });
       await visitor.post(API.leads, form, { headers });
       const code = codeIn(await server.inbox.waitForMail(EMAIL));
-      // As the page asks for it.
       await visitor.post(API.verify, { email: EMAIL, code }, { headers: { prefer: WITH_ARTICLE } });
       await until(() => receiver.received.length > 0);
     });
@@ -57,7 +54,6 @@ const valueAt = (value: unknown, dotted: string): unknown =>
       value,
     );
 
-/** The names of all fields, in order, and what kind of value each has. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== 'object' || value === null) return typeof value;
@@ -70,12 +66,12 @@ describe('the guide to webhooks', () => {
     assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
   });
 
-  it('explains each type of event in its table, and no other', () => {
+  it('explains exactly the existing event types in its table', () => {
     const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
     assert.deepEqual(explained, LEAD_EVENT_TYPES);
   });
 
-  it('names no field that an event does not have', () => {
+  it('names only fields that an event has', () => {
     const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
       name.replaceAll('__', '.'),
     );
@@ -83,7 +79,7 @@ describe('the guide to webhooks', () => {
     for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
   });
 
-  it('gives bodies that are complete when a lead is filled in', () => {
+  it('has request bodies that are valid once a lead is filled in', () => {
     const recipes = blocksAfter('recipe').map((recipe) => {
       const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
         JSON.stringify(valueAt(event, name)),
@@ -117,7 +113,7 @@ describe('the guide to webhooks', () => {
     ]);
   });
 
-  it('has a receiver that accepts signed events, once, and nothing else', async () => {
+  it('has a receiver that accepts signed events once, and nothing else', async () => {
     const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
     const port = await freePort();
     const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';

@@ -1,11 +1,11 @@
-// An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
+// An event as a language-neutral message for Slack's incoming webhooks.
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answerText, labelAndAnswer } from '#shared/own-answers.ts';
 
-/** The characters that Slack does not read as text (https://docs.slack.dev/messaging/formatting-message-text). */
+/** https://docs.slack.dev/messaging/formatting-message-text */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** @returns the body for Slack. A visitor's words stay text: they mention nobody and start no new line */
+/** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead

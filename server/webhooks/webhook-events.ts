@@ -1,5 +1,3 @@
-// The events that other programs receive about a lead. They are queued in the transaction of their cause, with the lead as it was
-// then.
 import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,10 +10,10 @@ import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import { sampleAnswers } from '#shared/own-answers.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
-/** The body of an event, in the form of Standard Webhooks. `data.lead` of lead.erased holds the id only. */
+/** In the form of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
 export type LeadEventBody = {
   readonly type: LeadEventType | 'lead.test';
-  /** When it happened. ISO 8601, UTC. */
+  /** ISO 8601, UTC. */
   readonly timestamp: string;
   readonly data: { readonly lead: LeadAsJson | Pick<LeadAsJson, 'id'> };
 };
@@ -24,11 +22,9 @@ type EventParts = {
   readonly engine: OpenDatabase['engine'];
   /** Empty: no events are queued. */
   readonly endpoints: readonly Endpoint[];
-  /** The link with which a lead withdraws the consent. */
   readonly unsubscribeUrl: (leadId: string) => string;
 };
 
-/** Something that happened to a lead that is still there. */
 export type LeadChange = {
   readonly type: Exclude<LeadEventType, 'lead.erased'>;
   readonly leadId: string;
@@ -38,15 +34,11 @@ export type LeadChange = {
 
 export type ErasedLead = {
   readonly leadId: string;
-  /**
-   * Until when an older event about the lead may still be under way, which this one must not overtake. Milliseconds since 1970, as
-   * now.
-   */
+  /** Until when an older event about the lead may be under way, which this one must not overtake. Milliseconds since 1970. */
   readonly inHandUntil: number | null;
   readonly now: number;
 };
 
-/** Queues an event about a lead (webhooks.ts says when). */
 export async function queueLeadEvent(
   tx: Db,
   { engine, endpoints, unsubscribeUrl }: EventParts,
@@ -58,7 +50,6 @@ export async function queueLeadEvent(
   await queue(tx, endpoints, { type, lead: leadAsJson(record, unsubscribeUrl), notBefore: now, now });
 }
 
-/** Queues the event that a lead was erased (webhooks.ts). */
 export async function queueLeadErased(
   tx: Db,
   { endpoints }: Pick<EventParts, 'endpoints'>,
@@ -86,7 +77,7 @@ async function queue(
 ): Promise<void> {
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
   await addLeadEvent(tx, {
-    // Housekeeping finds old events by their ids.
+    // Housekeeping finds old events by ID.
     ids: endpoints.map(() => uuid({ msecs: now })),
     type,
     leadId: lead.id,
@@ -97,7 +88,7 @@ async function queue(
   });
 }
 
-/** The event of `desk webhooks test`: an invented lead with every field that a lead may have, so that fields can be mapped. */
+/** An invented lead with every possible field, so that fields can be mapped. */
 export function testEvent(
   id: string,
   now: number,

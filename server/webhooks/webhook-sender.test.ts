@@ -1,4 +1,3 @@
-// Receivers that misbehave: they do the sender no harm, and it does them none.
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns';
 import { once } from 'node:events';
@@ -50,7 +49,6 @@ const failed = (answer: string): WebhookSendOutcome => ({
   retryAfterMs: null,
 });
 
-/** Asks that server alone, as a machine asks its own. */
 function resolverAt({ address }: DnsServer): ResolveName {
   const resolver = new Resolver();
   resolver.setServers([address]);
@@ -64,7 +62,6 @@ function resolverAt({ address }: DnsServer): ResolveName {
   };
 }
 
-/** A server that writes whatever it likes. */
 async function withRawServer(
   serve: (socket: Socket) => void,
   test: (url: string) => Promise<void>,
@@ -86,8 +83,8 @@ async function withRawServer(
   }
 }
 
-describe('an event', () => {
-  it('is signed with every secret, so that a receiver may know the old one or the new one', () =>
+describe('a webhook event', () => {
+  it('is signed with every secret, so a receiver may know the old or the new one', () =>
     withReceiver(undefined, async (receiver) => {
       assert.deepEqual(await send(receiver.url), { type: 'sent', answer: '204' });
       const [{ text, headers } = assert.fail()] = receiver.received;
@@ -106,7 +103,7 @@ describe('an event', () => {
       );
     }));
 
-  it('is a message where Slack takes it, and a visitor’s words mention nobody', () =>
+  it('is a message for Slack, in which a visitor’s words mention nobody', () =>
     withReceiver(undefined, async (receiver) => {
       const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
       const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
@@ -147,7 +144,7 @@ describe('an event', () => {
     }
   });
 
-  it('is done with 2xx, dead with 410, and tried again after any other answer, when the receiver says', async () => {
+  it('ends with 2xx, dies with 410, and is otherwise retried when the receiver asks', async () => {
     const answers = [
       [200, { type: 'sent', answer: '200' }],
       [410, { type: 'gone', answer: '410' }],
@@ -163,13 +160,12 @@ describe('an event', () => {
       );
   });
 
-  it('ends at its timeout, wherever the receiver hangs', async () => {
+  it('times out wherever the receiver hangs', async () => {
     const hanging: readonly ((socket: Socket) => void)[] = [
       () => {},
       (socket) => {
         socket.write('HTTP/1.1 200 O');
       },
-      // A header now and then, for ever.
       (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n');
         const timer = setInterval(() => socket.write('x-more: of it\r\n'), 20);
@@ -191,7 +187,7 @@ describe('an event', () => {
     );
   });
 
-  it('does not wait for events that hang at another address of the same host', () => {
+  it('is not delayed by events that hang at another address of the same host', () => {
     const ended = new AbortController();
     let hanging = 0;
     return withReceiver(
@@ -222,7 +218,7 @@ describe('an event', () => {
     );
   });
 
-  it('that was accepted is done, however long the answer is, and little of it is read', async () => {
+  it('is done once accepted, and little of a long response is read', async () => {
     const all = 100 * 1024 * 1024;
     const closed = Promise.withResolvers<number>();
     await withRawServer(
@@ -238,7 +234,7 @@ describe('an event', () => {
       },
       async (url) => assert.deepEqual(await send(url), { type: 'sent', answer: '200' }),
     );
-    // What the machine's buffers hold was written as well.
+    // The machine's buffers count as written.
     assert.ok((await closed.promise) < all / 4);
     await withRawServer(
       (socket) => {
@@ -248,7 +244,7 @@ describe('an event', () => {
     );
   });
 
-  it('is tried again when the answer is none: cut off, not HTTP, too many headers, no server', async () => {
+  it('is retried after a truncated response, invalid HTTP, too many headers, or a missing server', async () => {
     await withRawServer(
       (socket) => socket.destroy(),
       async (url) => assert.equal((await send(url)).type, 'failed for now'),
@@ -289,7 +285,7 @@ describe('an event', () => {
     server.close();
   });
 
-  it('is sent again at once when the receiver had closed the kept connection', async () => {
+  it('is sent again at once when the receiver had closed the kept-alive connection', async () => {
     let connections = 0;
     await withRawServer(
       (socket) => {
@@ -307,8 +303,8 @@ describe('an event', () => {
   });
 });
 
-describe('an address', () => {
-  it('is public, private or never to be called', () => {
+describe('a webhook address', () => {
+  it('is public, private or never allowed', () => {
     const kinds = {
       public: [
         '8.8.8.8',
@@ -373,7 +369,7 @@ describe('an address', () => {
       for (const address of addresses) assert.equal(kindOfAddress(address), kind, address);
   });
 
-  it('that is private is called only if the operator allows it, however it is written', () =>
+  it('may be private only if the operator allows it, in any notation', () =>
     withReceiver(undefined, async ({ port, received }) => {
       for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[::1]'])
         assert.deepEqual(
@@ -391,7 +387,7 @@ describe('an address', () => {
       assert.equal(received.length, 0);
     }));
 
-  it('is judged at the moment of connecting: a name that turns to a private address is not called', () =>
+  it('is checked while connecting: a name that switches to a private address is not called', () =>
     withReceiver(undefined, async ({ port, received }) => {
       let home: readonly string[] = ['8.8.8.8', '127.0.0.1'];
       const zone: Record<string, NameRecords> = {
@@ -406,12 +402,11 @@ describe('an address', () => {
         const https = `https://rebinding.example:${port}/`;
         const http = `http://rebinding.example:${port}/`;
         const refused = failed('refused: a private address');
-        // One good address among them is no excuse.
         assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
         home = ['127.0.0.1'];
         assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
         assert.equal(received.length, 0);
-        // It is asked once for each connection: what was judged is what is called.
+        // One look-up per connection: the checked address is the one called.
         assert.deepEqual(server.questions, ['A rebinding.example', 'A rebinding.example']);
         assert.deepEqual(await send(http, { resolve }), { type: 'sent', answer: '204' });
         assert.equal(server.questions.length, 3);

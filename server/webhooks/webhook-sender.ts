@@ -1,5 +1,5 @@
-// Sends one event to one endpoint, signed according to Standard Webhooks (https://www.standardwebhooks.com). A receiver cannot make
-// it wait beyond its timeout or read more than it needs, and a name cannot lead it to an address that is not allowed.
+// Sends one event to one endpoint, signed by Standard Webhooks (https://www.standardwebhooks.com), with limits on time, size and
+// allowed addresses.
 import { Agent as HttpAgent, request as requestInClear, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -19,39 +19,35 @@ import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { slackMessage } from '#server/webhooks/slack-message.ts';
 
-/** For the look-up, the connection, TLS and the response together. */
+/** For look-up, connection, TLS and response together. */
 const TIMEOUT_MS = 10_000;
-/** Only the status counts. A short body is read all the same, so that the connection serves the next event. */
+/** Only the status counts. A short body is read so that the connection can be reused. */
 const BODY_MAX_BYTES = 16_384;
 
 export type WebhookSendOutcome =
-  /** `answer` is the status, or the reason why there was none; it never holds the receiver's words. */
+  /** `answer` is the status or the error, never the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
   /** 410: this endpoint never wants this event. */
   | { readonly type: 'gone'; readonly answer: string }
-  /** retryAfterMs: how long the receiver asks to wait; null when it does not say. */
+  /** retryAfterMs: requested by the receiver, or null. */
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
 
-/** One event as it goes out. */
 type Delivery = {
   readonly id: string;
-  /** JSON of a {@link LeadEventBody}. */
   readonly body: string;
-  /** The time in the signature; receivers refuse another. Milliseconds since 1970. */
+  /** The signed time; receivers refuse another. Milliseconds since 1970. */
   readonly now: number;
 };
 
 export type WebhookSender = {
   /** Never throws; a failure is an outcome. */
   readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
-  /** Closes connections that are kept alive. */
   readonly close: () => void;
 };
 
 /**
- * Makes a sender.
  * @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them. allowPrivate: whether private
- *   addresses may be called. resolve and timeoutMs: for tests
+ * addresses may be called
  */
 export function createWebhookSender({
   secrets,
@@ -76,7 +72,7 @@ export function createWebhookSender({
   ): Promise<WebhookSendOutcome> => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
-    // An address is not looked up, so guardedLookup does not see it.
+    // An IP address needs no look-up, so guardedLookup doesn't see it.
     const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
     if (refusal !== null) return failed(refusal);
@@ -97,11 +93,11 @@ export function createWebhookSender({
     };
     try {
       const first = await attempt(url, options, payload, signal);
-      // The receiver was about to close the kept connection; that says nothing about the event.
+      // The receiver was about to close the connection; that says nothing about the event.
       const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
       return again.type === 'lost connection' ? failed(again.answer) : again;
     } catch (error) {
-      // Node refuses to call some addresses, such as one with a bare % in its password.
+      // Node refuses some URLs, such as one with a bare % in its password.
       return failed(whatBroke(error));
     }
   };

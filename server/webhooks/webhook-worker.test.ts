@@ -1,4 +1,3 @@
-// A receiver that does not answer, stays away, asks for time or hangs: what it gets, and when.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,8 +22,8 @@ import {
 import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
-  describe(`a webhook on ${engine}`, () => {
-    it('that does not answer gets everything later, each lead’s events in order; another one gets its events meanwhile', () => {
+  describe(`a webhook endpoint on ${engine}`, () => {
+    it('gets each lead’s events in order after an outage, while another endpoint gets its events on time', () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
@@ -35,7 +34,6 @@ for (const engine of ENGINES) {
               await becomeLead(server, 'eve@example.com');
               await until(() => here.received.length === 4 && away.received.length === 2);
               await outcomes(server, 6);
-              // What comes behind the first is not tried before it.
               assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
               await server.advance(10);
               server.service.webhooks.wake();
@@ -63,7 +61,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
+    it('is retried for 24 hours at growing intervals; then the event is dead until the operator retries it', () => {
       let isAway = true;
       return withWebhook(
         { engine },
@@ -82,7 +80,7 @@ for (const engine of ENGINES) {
               .execute();
             const dues = queued.map((row) => row.due_at);
             const [due = 0] = dues;
-            // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
+            // The second event may just be on its way into the table at first.
             if (tries > 1) assert.deepEqual(dues, [due, due]);
             waits.push(Math.round((due - server.now()) / 1000));
             server.setClock(Math.max(due, server.now()));
@@ -90,10 +88,8 @@ for (const engine of ENGINES) {
           }
           await server.advance(0);
           assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
-          // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
           assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 
-          // The next event has its turn; its day is over as well.
           await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
           await server.advance(0);
           const listed = await desk(server.service, ['webhooks', 'list']);
@@ -120,7 +116,7 @@ for (const engine of ENGINES) {
     });
 
     for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
-      it(`that asks for time gets it, no less and no more when the clock is set back by ${back} s`, () => {
+      it(`gets the time it asks for when the clock is set back by ${back} s`, () => {
         let isAway = true;
         return withWebhook(
           { engine },
@@ -143,7 +139,7 @@ for (const engine of ENGINES) {
             };
             const before = await waits();
             assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
-            // It waits for the first one, whatever its own time: it may have been queued while that was put off.
+            // An event waits for its predecessor, even if queued while that was put off.
             assert.equal(before.length, 2);
             server.setClock(server.now() - back * 1000);
             server.service.webhooks.wake();
@@ -158,7 +154,7 @@ for (const engine of ENGINES) {
         );
       });
 
-    it('that takes its time while the clock is set back gets what is queued meanwhile right behind', () => {
+    it('that is slow while the clock is set back gets the events queued meanwhile right afterwards', () => {
       const taken = Promise.withResolvers<void>();
       return withWebhook(
         { engine },
@@ -185,7 +181,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('gets at once, after a start, what a clock that was wrong before put off for longer than any wait', async () => {
+    it('gets events at the next start that a wrong clock put off for longer than any wait', async () => {
       await withServer({ engine }, async ({ database: { db }, now }) => {
         const row = { type: 'lead.verified', lead_id: uuid(), endpoint: 'e', payload: '{}' } as const;
         const times = { created_at: 0, queued_at: 0 };
@@ -203,7 +199,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('that answers 410 does not get that event again, and gets the next one', () =>
+    it('does not get an event again after answering 410, but gets the next one', () =>
       withWebhook(
         { engine },
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
@@ -220,7 +216,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
+    it('does not delay a stop by hanging: its event is released and sent at the next start', async () => {
       const database = await freshDatabase(engine);
       const { db } = database;
       const hung = Promise.withResolvers<void>();

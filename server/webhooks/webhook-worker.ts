@@ -1,5 +1,4 @@
-// Takes events out of the queue and sends them. Each endpoint is served separately, so one that hangs does not delay the others; the
-// events of a lead go one at a time, in order.
+// Sends queued events. Endpoints are independent, so one that hangs delays no other; a lead's events go one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
@@ -8,14 +7,13 @@ import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
-/** Deliveries to one endpoint at a time. */
+/** Concurrent deliveries per endpoint. */
 export const DELIVERIES_PER_ENDPOINT = 4;
-/** Outlives the longest delivery, which is two attempts of the sender. */
+/** Outlives the longest delivery, which is two attempts. */
 const LEASE_MS = 30_000;
-/** A delivery that a stop cuts off is tried again at the next start. */
 const STOP_PATIENCE_MS = 1_000;
 
-/** The result of an attempt. It names the endpoint's host only, because its path may be secret. */
+/** Names only the endpoint's host, because its path may be secret. */
 export type WebhookOutcome = {
   readonly type: 'sent' | 'failed for now' | 'dead';
   readonly event: WebhookJob['type'];
@@ -26,7 +24,6 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  /** Called before the first event is sent. */
   readonly openSender: () => Promise<WebhookSender>;
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
@@ -35,10 +32,8 @@ export type WebhookWorkerParts = {
   readonly onError: (error: unknown) => void;
 };
 
-/** Starts sending. Stopping it closes the sender. */
 export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
   const { database, endpoints, openSender, clock, random, onOutcome, onError } = parts;
-  /** How many deliveries are under way, by the endpoint's ID. */
   const underWay = new Map<string, number>();
   const count = (id: string, change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change);
   let sender: Promise<WebhookSender> | undefined;
@@ -53,14 +48,13 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     const outcome = await (await sender).send(endpoint, delivery, cutOff);
     const now = clock();
     const { answer: reply } = outcome;
-    // An attempt that a stop cut off says nothing about the receiver.
+    // An aborted attempt says nothing about the receiver.
     const isCutOff = cutOff.aborted && outcome.type === 'failed for now';
     const state = isCutOff ? null : finalStateOf(outcome, event, now);
     if (state === null) {
       const dueAt = isCutOff ? now : nextAttemptAt(outcome, event, { now, random });
       await retryEvent(database.db, event, { leaseId, dueAt, reply });
     } else {
-      // What was sent is not kept.
       const result = { state, reply, ...(state === 'sent' && { payload: '' }) };
       await finishJob(database.db, 'webhook_events', { id: event.id, leaseId, now, result });
     }
@@ -116,12 +110,12 @@ const WAITS_MS = [
   2 * HOUR_MS,
   4 * HOUR_MS,
 ] as const;
-/** After this time an event is dead; its last attempt is at that moment. */
+/** The last attempt is at that moment. */
 const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
-/** The longest wait that a receiver may ask for with Retry-After. */
+/** Maximum wait a receiver may ask for with Retry-After. */
 const RETRY_AFTER_MAX_MS = 4 * HOUR_MS;
 
-/** The final state of an event after an attempt; null when it is to be tried again. */
+/** @returns null if the event is to be retried */
 function finalStateOf(
   { type }: WebhookSendOutcome,
   { queued_at: since }: WebhookJob,

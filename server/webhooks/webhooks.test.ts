@@ -1,4 +1,3 @@
-// The events that other programs receive about leads: all of them, in order, once they are committed, and nothing else.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -33,9 +32,8 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
   describe(`a webhook on ${engine}`, () => {
-    it('receives a lead’s whole life in order, signed, and after its erasure only the id', () =>
+    it('receives a lead’s whole life in order, signed, and after its erasure only the ID', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
-        // Receivers compare with their own clock.
         server.setClock(Date.now());
         const { secrets } = server.service.webhooks;
         const leadId = await becomeLead(server);
@@ -100,7 +98,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(leads[3]?.name, 'Ada King');
         assert.deepEqual(leads[4], { id: leadId });
 
-        // The row keeps the status, and no body.
         const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
         assert.deepEqual(
           rows.map(({ type, state, payload, reply }) => ({ type, state, payload, reply })),
@@ -113,7 +110,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
       }));
 
-    it('receives the first reading only, also when the article comes with the answer to the code', () =>
+    it('receives only the first reading, even when the article comes with the verification response', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
@@ -133,7 +130,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
       }));
 
-    it('gets no event of a lead that is erased, and the erasure overtakes no event under way', () => {
+    it('gets no event of an erased lead, and the erasure overtakes no event under way', () => {
       const open: (() => void)[] = [];
       return withWebhook(
         { engine },
@@ -161,7 +158,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('keeps events where a person’s data is looked for, and deletes them with old mail', () =>
+    it('lists its events as personal data, and deletes them with old mail', () =>
       withWebhook({ engine }, refuse, async (server) => {
         await becomeLead(server);
         await outcomes(server, 1);
@@ -203,7 +200,6 @@ for (const engine of ENGINES) {
         webhooks.wake();
         await outcomes(server, 3);
         assert.equal(typesOf(receiver.received).at(-1), 'lead.unsubscribed');
-        // One that is no lead is none to tell about.
         await db.transaction().execute((tx) => webhooks.queue(tx, { ...event, leadId: 'nobody' }));
         assert.equal(await server.countRows('webhook_events'), 3);
       }));
@@ -259,7 +255,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('gets the next event at once although a process that lost its lease gives back the one before', () =>
+    it('gets the next event at once although a process that lost its lease releases the previous one', () =>
       withWebhook({ engine }, refuse, async (server) => {
         const { service, database } = server;
         await becomeLead(server);
@@ -285,7 +281,7 @@ for (const engine of ENGINES) {
         assert.equal((await lease('another', later)).type, 'lead.read');
       }));
 
-    it('that is not set costs nothing: no statement looks for an event, and none is stored', async () => {
+    it('costs no statement and stores no event if not configured', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -299,7 +295,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an event that is queued while its lead is erased is deleted with the lead, on postgres', () =>
+it('an event queued while its lead is erased is deleted with the lead, on postgres', () =>
   withWebhook({ engine: 'postgres' }, undefined, async (server) => {
     const leadId = await becomeLead(server);
     await outcomes(server, 2);
@@ -328,7 +324,7 @@ it('an event that is queued while its lead is erased is deleted with the lead, o
     assert.doesNotMatch(JSON.stringify(rows), /ada@/);
   }));
 
-it('desk webhooks test prints each address’s answer, and desk webhooks secret the secret that receivers check with', () =>
+it('desk webhooks test prints each endpoint’s response, and desk webhooks secret the signing secret', () =>
   withReceiver(undefined, (here) =>
     withReceiver(refuse, (away) =>
       withServer(
@@ -354,12 +350,11 @@ it('desk webhooks test prints each address’s answer, and desk webhooks secret 
     ),
   ));
 
-it('desk webhooks test says what to do when no address is set', () =>
+it('desk webhooks test says what to do without a configured address', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, notes } = await desk(server.service, ['webhooks', 'test']);
     assert.equal(exitCode, 1);
     assert.match(notes, /^WEBHOOK_URLS is not set\. Set it/);
-    // Made from APP_SECRET, it is the same at each start.
     const { out } = await desk(server.service, ['webhooks', 'secret']);
     assert.match(out, /^whsec_[A-Za-z0-9+/]{43}=\n$/);
   }));

@@ -1,5 +1,4 @@
-// Events about leads for the programs behind WEBHOOK_URLS: queues them, signs them, sends them. The one file through which other
-// rooms use webhooks.
+// Queues, signs and sends lead events to WEBHOOK_URLS. Other folders import only this file.
 import type { Logger } from 'pino';
 import { NIL, v7 as uuid } from 'uuid';
 
@@ -21,33 +20,27 @@ import {
 import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 
 export type Webhooks = {
-  /** Empty: no events are queued. */
   readonly endpoints: readonly Endpoint[];
-  /** They sign the events; the newest comes first. */
+  /** Newest first. */
   readonly secrets: readonly string[];
-  /**
-   * Queues an event about a lead, in the transaction of its cause; call it after the change. Does nothing without WEBHOOK_URLS, or
-   * when the lead is gone. An erasure has {@link queueErased}.
-   */
+  /** Call it in the transaction of the change, afterwards. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
-  /** Queues the event that a lead was erased, in the transaction that did it. It holds the lead's id only. */
+  /** Call it in the erasure's transaction. The event holds only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /** Sends at once what was queued and committed. Without this call it is sent within a second or so. */
+  /** Sends committed events at once, instead of within about a second. */
   readonly wake: () => void;
-  /** Sends an invented lead to each endpoint now, and returns what they answer. */
+  /** Sends an invented lead to each endpoint now. */
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
-  /** Starts sending, if there are endpoints. Call it once. */
   readonly start: () => void;
-  /** Ends sending after the deliveries in hand. */
+  /** Ends sending after the running deliveries. */
   readonly stop: () => Promise<void>;
 };
 
-/** `to` is the endpoint's host; `answer` is the status, or why there was none. */
+/** `to` is the endpoint's host; `answer` is the status or the error. */
 type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
 
 export type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
-  /** What a test event has answers to. */
   readonly campaign: Pick<Campaign, 'form'>;
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
@@ -55,18 +48,15 @@ export type WebhooksParts = {
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Takes the outcome of each try, after the log. */
   readonly onOutcome: (outcome: WebhookOutcome) => void;
-  /** For tests: looks up the addresses of an endpoint's host. */
   readonly resolveName?: ResolveName | undefined;
 };
 
-/** Loads the code that sends, unless there are no endpoints: such a server, and most commands of the desk, need none of it. */
+/** Loaded only if there are endpoints, because most commands need none of it. */
 export async function loadWebhookSender({ webhooks }: Pick<Config, 'webhooks'>): Promise<void> {
   if (webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
 }
 
-/** Makes the webhooks of a service. Nothing is sent until they are started. */
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { config, campaign, database, clock, random, logger, onOutcome, resolveName } = parts;
   const { urls, secrets: ownSecrets, allowPrivate } = config.webhooks;
