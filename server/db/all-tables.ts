@@ -1,19 +1,17 @@
-// Every table, described once: its key, which rows are about an e-mail address, and which columns are personal. What lists, erases or moves
-// rows goes by it. A test compares it with a migrated database.
+// Every table's key, personal columns and condition for an e-mail address. Listing, erasing and moving rows use it. A test
+// compares it with a migrated database.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Schema } from '#server/db/schema.ts';
 
 /**
- * `personal`: says something about a person. `key`: ties rows to each other, and so to a person. `not`: says nothing about anyone
- * once the personal columns are gone.
+ * `personal`: says something about a person. `key`: links rows, and so a person. `not`: anonymous once personal columns are gone.
  */
 type Kind = 'personal' | 'key' | 'not';
 
 type Description<Table extends keyof Schema> = {
-  /** The columns of the primary key. */
   readonly key: readonly (keyof Schema[Table] & string)[];
-  /** Whether a row is about an e-mail address, as it is stored. Missing: none is. */
+  /** Whether a row is about a stored e-mail address. Absent: none is. */
   readonly isAbout?: (email: string) => RawBuilder<boolean>;
   readonly columns: Readonly<Record<keyof Schema[Table], Kind>>;
 };
@@ -21,7 +19,6 @@ type Description<Table extends keyof Schema> = {
 const hasEmail = (email: string) => sql<boolean>`email = ${email}`;
 const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from leads where email = ${email})`;
 
-/** The columns of a job but its reply. */
 const JOB_COLUMNS = {
   id: 'key',
   state: 'not',
@@ -33,10 +30,7 @@ const JOB_COLUMNS = {
   finished_at: 'not',
 } as const;
 
-/**
- * Each table after those that its rows refer to. A new one, or a new column, is entered here; queries/personal-data.ts erases its rows,
- * queries/expiry.ts deletes them in time.
- */
+/** Each table after those it refers to. Add new tables and columns here, to queries/personal-data.ts and to queries/expiry.ts. */
 export const TABLES = {
   consent_wordings: {
     key: ['version'],
@@ -62,7 +56,6 @@ export const TABLES = {
       user_agent: 'personal',
       attribution: 'personal',
       flags: 'personal',
-      // A page, which half of all visitors were given.
       variant: 'not',
       created_at: 'not',
       given_at: 'not',
@@ -89,8 +82,8 @@ export const TABLES = {
   },
   outbox: {
     key: ['id'],
-    // Mail goes to the e-mail address as it was typed, its domain in ASCII. Each half has an index; with "or" between them, PostgreSQL
-    // would look at every mail.
+    // A mail's address is as typed, its domain in ASCII. Each half has an index; joined with "or", PostgreSQL would scan every
+    // mail.
     isAbout: (email) => sql<boolean>`id in (
       select id from outbox where lower(recipient) = ${email}
       union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
@@ -248,7 +241,7 @@ export const TABLES = {
     key: ['address_key', 'reason'],
     isAbout: hasEmail,
     columns: {
-      // With the secret, this answers whether a known address is on the list, and no more.
+      // With the secret, it only shows whether a known address is listed.
       address_key: 'not',
       reason: 'not',
       email: 'personal',
@@ -275,14 +268,14 @@ export const TABLES = {
   limit_windows: {
     key: ['key'],
     columns: {
-      // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
+      // An IP address for an hour, or an e-mail address's pseudonym for at most two days.
       key: 'personal',
       started_at: 'not',
       ends_at: 'not',
       count: 'not',
     },
   },
-  // A source is a word or a host, never an address (server/attribution/source.ts).
+  // A source is a word or a host (server/attribution/source.ts).
   funnel_counts: {
     key: ['day', 'step', 'source'],
     columns: { day: 'not', step: 'not', source: 'not', count: 'not' },
@@ -297,7 +290,6 @@ export const TABLES = {
     columns: {
       id: 'key',
       browser_id: 'personal',
-      // Until the code expires.
       address_key: 'personal',
       email: 'personal',
       secret_id: 'not',
@@ -349,12 +341,11 @@ export const TABLES = {
   },
 } as const satisfies { readonly [Table in keyof Schema]: Description<Table> };
 
-/** Names of all tables, each after those that its rows refer to. */
 export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
 
 /**
- * Names every column of a table. Statements name them, because one with `select *` that PostgreSQL has prepared fails as soon as a
- * migration adds a column (docs/decisions/0018-optimise-statements-only-in-the-drivers.md).
+ * Named columns, because a prepared `select *` fails in PostgreSQL once a migration adds a column
+ * (docs/decisions/0018-optimise-statements-only-in-the-drivers.md).
  */
 export const columnsOf = <Table extends keyof Schema>(table: Table): readonly (keyof Schema[Table])[] =>
   Object.keys(TABLES[table].columns) as (keyof Schema[Table])[];

@@ -1,5 +1,4 @@
-// Statements on tables that grow long begin where what they want begins, and end soon after it. A table of a test has ten rows, so this
-// asks SQLite how it would go about each statement.
+// Statements on long tables seek to their rows and stop soon after. Test tables are short, so this checks SQLite's query plans.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
@@ -15,7 +14,6 @@ import { listEvents } from '#server/db/tables/webhook-events.ts';
 import { takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { freshDatabase } from '#testing/databases.ts';
 
-/** How SQLite goes about the statements that are prepared during some work: a line for each of their tables. */
 async function plansOf(work: (database: OpenDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const database = await freshDatabase('sqlite');
   const plans: string[] = [];
@@ -39,7 +37,6 @@ async function plansOf(work: (database: OpenDatabase) => Promise<unknown>): Prom
 const now = 1_800_000_000_000;
 const day = { from: now - 86_400_000, to: now };
 
-/** Asks whether a plan has none of the lines that would make it long, and one that it should have. */
 const STORIES: readonly {
   readonly what: string;
   readonly work: (database: OpenDatabase) => Promise<unknown>;
@@ -161,7 +158,7 @@ async function insertLead(db: OpenDatabase['db']): Promise<void> {
 }
 
 for (const { what, work, never, once } of STORIES)
-  it(`takes no longer in a long table: ${what}`, async () => {
+  it(`a long table does not slow down: ${what}`, async () => {
     const plans = await plansOf(work);
     assert.doesNotMatch(plans.filter((line) => never.test(line)).join('\n'), /./);
     assert.ok(

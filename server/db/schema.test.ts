@@ -6,7 +6,7 @@ import { it } from 'node:test';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-it('docs/architecture.md says of every table what a row is, and names no other', () => {
+it('docs/architecture.md describes exactly the existing tables', () => {
   const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'architecture.md'), 'utf8');
   const [, data = ''] = document.split('\n## What does each table hold?\n');
   const named = Array.from(data.matchAll(/^- `(\w+)`: /gm), ([, table]) => table);

@@ -1,5 +1,5 @@
-// Rewrites a whole database, so that its files hold live rows alone. A deleted row stays in them otherwise: in free pages, in copies
-// that a page left behind, in the log, and in samples that PostgreSQL's planner keeps.
+// Rewrites a database so that its files hold only live rows. Otherwise deleted rows survive in free pages, moved copies, the log
+// and PostgreSQL's planner samples.
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,27 +15,25 @@ import { isBusy } from '#server/db/engine/outages.ts';
 
 export type Rewriting =
   | { readonly type: 'rewritten' }
-  /** SQLite's log was emptied, PostgreSQL's tables were vacuumed; what else is left stays. */
+  /** SQLite's log was emptied, or PostgreSQL's tables vacuumed; older remains stay. */
   | { readonly type: 'too large' }
-  /** Something that began earlier still reads what was deleted, or the tables are never free. */
+  /** An earlier transaction still reads deleted rows, or a table is never free. */
   | { readonly type: 'in use' }
-  /** Tables that PostgreSQL does not let this user rewrite, or that were never free. */
+  /** PostgreSQL tables that this user may not rewrite, or that were never free. */
   | { readonly type: 'left'; readonly tables: readonly string[] }
   /** Nothing was changed. */
   | { readonly type: 'no room'; readonly neededBytes: number };
 
-/** Between two tries at what is in use; with their number, some seconds. */
 const TRY_EVERY_MS = 100;
 const TRIES = 50;
-/** How much SQLite may write beyond the size of the file: the frames of its log, and what visitors send meanwhile. */
+/** SQLite also writes its log's frames and visitors' data. */
 const HEADROOM = 1.1;
-/** Up to here the copy that SQLite makes is kept in memory. */
+/** Up to this size SQLite's copy stays in memory. */
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * Rewrites a database beside the processes that use it. On SQLite writers wait, one to three seconds for each 100 MB; on PostgreSQL each
- * table is locked while it is rewritten.
- * @param options largestBytes: a larger database is not rewritten, so that no visitor waits for long
+ * On SQLite writers wait 1 to 3 s per 100 MB; on PostgreSQL each table is locked during its rewrite.
+ * @param options largestBytes: larger databases are skipped, so no visitor waits long
  * @throws the database's error
  */
 export async function rewriteDatabase(
@@ -57,9 +55,9 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   const isTooLarge = size > largestBytes;
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
   const { bavail, bsize } = statfsSync(path.dirname(file));
-  // A disk that is full keeps visitors from sending their forms.
+  // A full disk would block visitors' forms.
   const hasRoom = bavail * bsize >= neededBytes;
-  // Not waited for inside SQLite: this process may be the one that has the file in use.
+  // No waiting inside SQLite, because this process may hold the lock itself.
   using sqlite = new DatabaseSync(file, { timeout: 0 });
   let isLogEmpty = false;
   try {
@@ -76,7 +74,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
     if (isWriteFailure(error)) return { type: 'no room', neededBytes };
     throw error;
   } finally {
-    // Also after a rewriting that failed.
+    // Also after a failed rewrite.
     isLogEmpty = await until(() => emptyLogOf(sqlite));
   }
   if (!isTooLarge && !hasRoom) return { type: 'no room', neededBytes };
@@ -84,7 +82,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   return { type: isTooLarge ? 'too large' : 'rewritten' };
 }
 
-/** @returns false when another process was in the way */
+/** @returns false if another process was in the way */
 function isDone(act: () => void): boolean {
   try {
     act();
@@ -95,7 +93,6 @@ function isDone(act: () => void): boolean {
   }
 }
 
-/** Tries for some seconds. @returns whether it was done */
 async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     if (await isThere()) return true;
@@ -104,7 +101,7 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
   return false;
 }
 
-/** Samples of all columns, most of them from before. Only the database's owner may rewrite it. */
+/** Samples of all columns, mostly old. Only the database's owner may rewrite it. */
 export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
@@ -118,7 +115,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
     for (const table of tables) await sql`vacuum (analyze, skip_locked) ${sql.table(table)}`.execute(db);
     return { type: 'too large' };
   }
-  // A row that an earlier transaction may still read is kept by any rewriting.
+  // Rewriting keeps a row that an earlier transaction may still read.
   const isAlone = async () => {
     const earlier = await sql`
       select 1 from pg_stat_activity
@@ -136,7 +133,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
-/** Never waits for the table, because others would queue up behind the wait. @returns whether it was rewritten */
+/** Never waits for the table, because other statements would queue up. @returns whether it was rewritten */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);

@@ -1,4 +1,3 @@
-// Whether the database answers, whether it is still the one that was opened, and whether it takes writes.
 import { sql } from 'kysely';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -7,8 +6,8 @@ import type { WriteFault } from '#server/db/engine/outages.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
- * Runs a query that costs nothing. Throws the database's error when it does not answer.
- * @returns "file lost" when its file was deleted or replaced under the running process
+ * Throws the database's error.
+ * @returns "file lost" if the file was deleted or replaced under the running process
  */
 export async function pingDatabase({
   db,
@@ -18,16 +17,14 @@ export async function pingDatabase({
   return isFileOurs() ? 'well' : 'file lost';
 }
 
-/** How often this process tries to write itself, while writes fail and no form is accepted. */
+/** Interval of test writes while writes fail. */
 const TRY_EVERY_MS = 5_000;
-/** A caller waits no longer than this for a try that hangs. */
+/** Maximum wait of a caller for a hanging test write. */
 const TRY_WITHIN_MS = 1_000;
-/** The row that is written: a count of tries, which housekeeping deletes. */
 const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
 /**
- * Makes a check whether the database takes writes. It goes by the last writes; while these fail, it tries one itself now and then,
- * however often it is called.
+ * Judges by the last writes; while they fail, it tries one at intervals.
  * @param clock milliseconds since 1970
  */
 export function createWriteCheck(
@@ -37,7 +34,6 @@ export function createWriteCheck(
   let triedAt = -Infinity;
   let trying: Promise<void> | null = null;
 
-  /** How it ended, the engine has noted. */
   const tryToWrite = async (): Promise<void> => {
     await countInWindow(db, TRIES.key, TRIES.windowMs, clock()).catch(() => {});
     trying = null;

@@ -1,4 +1,4 @@
-// Looks at a database from beside the server, and leaves nothing in it: whether it is whole, up to date and takes writes.
+// Read-only check from outside the server: integrity, migrations and writability.
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -19,31 +19,27 @@ import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
 const PATIENCE_MS = 5_000;
-/** One is enough to know. */
 const MOST_DAMAGE = 3;
 
 export type Look = {
-  /** Migrations that the next start runs. Nothing is known of the rows then. */
+  /** Nothing is known of the rows if any is pending. */
   readonly pending: readonly string[];
-  /** Migrations of a newer version of this page. */
+  /** Migrations of a newer release. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
-  /** When the newest row was made, by the clock of its server. Milliseconds since 1970; null when there is none. */
+  /** By its server's clock. Milliseconds since 1970. */
   readonly newestAt: number | null;
-  /** Events for webhooks that were given up. */
+  /** Webhook events that were given up. */
   readonly deadEvents: number;
-  /** Whether the mail server refused everybody within an hour. */
+  /** Within an hour. */
   readonly refusesEverybody: boolean;
-  /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
+  /** Null if writable, as far as can be seen without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
-  /** By how much the database's own clock is ahead of ours, in milliseconds; null where both are one. */
+  /** The database's clock minus ours, in milliseconds; null if both are the same. */
   readonly clockAheadMs: number | null;
 };
 
-/**
- * Looks at what a database holds.
- * @throws what the database says when it cannot be read
- */
+/** @throws the database's error */
 export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
@@ -63,7 +59,7 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   }
   const { db, close } = openDatabase(config, () => {});
   try {
-    // First, so that the question about the time need not wait for a connection.
+    // First, so the query for the time finds an open connection.
     const rowsSeen = await lookAtRows(db);
     const asked = Date.now();
     const { rows } = await sql<{ now: number; read_only: string }>`
@@ -82,22 +78,21 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   }
 }
 
-/** The file, and the folder in which SQLite makes its log. */
 function findFileFault(file: string): Look['writeFault'] {
   try {
     for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
     return null;
   } catch (error) {
     const code = errorCode(error);
-    // EPERM: it was made immutable.
+    // EPERM: the file is immutable.
     return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
   }
 }
 
-/** More than lies free in pages that are there: a full disk is seen where a table has to grow. */
+/** More than the free space of existing pages, so that a full disk shows. */
 const ROWS_TO_TRY = 40;
 
-/** Writes rows of 2 kB to PostgreSQL, and takes them back. */
+/** Writes rows of 2 kB to PostgreSQL, and rolls back. */
 async function tryToWrite(db: Db): Promise<Look['writeFault']> {
   const takenBack = new Error('Taken back.');
   try {
@@ -124,7 +119,6 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   const migrations = await compareMigrations(db);
   if (migrations.pending.length > 0)
     return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
-  // Ids sort by the time they were made at.
   const newest = await Promise.all([
     db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
     db.selectFrom('outbox').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
@@ -145,10 +139,7 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   };
 }
 
-/**
- * Reads the whole file and looks whether its parts fit together (SQLite's quick_check). Takes as long as reading it takes.
- * @returns what does not fit, in SQLite's words
- */
+/** SQLite's quick_check, which reads the whole file. @returns errors in SQLite's words */
 export function findDamage(file: string): readonly string[] {
   using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
   const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();

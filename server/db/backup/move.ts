@@ -1,4 +1,4 @@
-// Copies all rows of a database into an empty one, and compares counts and checksums.
+// Copies all rows into an empty database, and compares counts and checksums.
 import { hash } from 'node:crypto';
 
 import { sql, type Kysely } from 'kysely';
@@ -19,7 +19,7 @@ const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
 ]);
 const PAGE_SIZE = 1_000;
 
-/** What a table held on both sides. The checksums are over every column of every row. */
+/** Checksums cover every column of every row. */
 export type Moved = {
   readonly table: string;
   readonly rows: number;
@@ -27,7 +27,7 @@ export type Moved = {
   readonly target: string;
 };
 
-/** The tables of a PostgreSQL that another program has made under names of ours. To be asked before it is brought up to date. */
+/** Another program's tables with our names. Call it before migrating. */
 export async function foreignTables(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
@@ -36,7 +36,7 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
   return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in TABLES);
 }
 
-/** How many clients besides this one are connected to a PostgreSQL: the page, a pooler, or a person. To be asked on a first connection. */
+/** Other clients of the PostgreSQL. Call it on a first connection. */
 export async function otherConnections(db: Db): Promise<number> {
   const { rows } = await sql<{ others: number }>`
     select count(*) as others from pg_stat_activity
@@ -46,7 +46,7 @@ export async function otherConnections(db: Db): Promise<number> {
   return rows[0]?.others ?? 0;
 }
 
-/** The tables of which the target has rows. What a first start writes does not count. */
+/** Ignores the rows that a first start writes. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const table of TABLE_NAMES) {
@@ -65,11 +65,10 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
 export class RowsDiffer extends Error {}
 
 /**
- * Copies every table in one transaction of the target.
- * @param onTable called after each table
- * @param onRows called with the number of rows of a table copied so far; may throw to end the copy
- * @returns one line for each table
- * @throws {RowsDiffer} when two checksums or counts differ. After any error the target is unchanged
+ * Copies every table in one transaction.
+ * @param onRows takes the rows of a table copied so far; may throw to end the copy
+ * @returns one line per table
+ * @throws {RowsDiffer} if checksums or counts differ. After any error the target is unchanged
  */
 export async function moveRows(
   source: OpenDatabase,
@@ -79,7 +78,7 @@ export async function moveRows(
 ): Promise<readonly Moved[]> {
   const all: Moved[] = [];
   await target.db.transaction().execute(async (tx) => {
-    // What a first start wrote is in the source as well.
+    // The source has its own.
     for (const table of TABLE_NAMES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
     for (const table of TABLE_NAMES) {
       const written = createChecksum(table);
@@ -93,7 +92,7 @@ export async function moveRows(
       const read = createChecksum(table);
       for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
-      // An index whose language has changed under PostgreSQL hides rows: those that were not read have no checksum.
+      // An index whose collation has changed under PostgreSQL hides rows, which then have no checksum.
       if (moved.source !== moved.target || rows !== (await countRows(source.db, table)))
         throw new RowsDiffer(table);
       all.push(moved);
@@ -104,7 +103,6 @@ export async function moveRows(
 }
 
 type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
-/** Names of tables and columns come from our own lists. */
 const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
 
 async function countRows(db: Db, table: Table): Promise<number> {
@@ -117,7 +115,7 @@ async function countRows(db: Db, table: Table): Promise<number> {
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const { key }: { readonly key: readonly string[] } = TABLES[table];
-  // In the order of its index, which differs with the language that PostgreSQL was set up for: in any other, each page would sort all rows.
+  // In index order, which depends on PostgreSQL's collation: otherwise each page would sort all rows.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);
@@ -131,7 +129,7 @@ function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   return pagesAfter<Row, Row | null>(null, readAfter, (row) => row);
 }
 
-/** A checksum of the rows of a table, in whatever order they come: the sum of their hashes. */
+/** Independent of row order: the sum of hashes. */
 function createChecksum(table: Table) {
   const columns: readonly string[] = columnsOf(table);
   let sum = 0n;

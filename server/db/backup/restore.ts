@@ -1,4 +1,4 @@
-// Whether a file is a whole database of ours, and whether and how it can take the place of another.
+// Checks a SQLite file for a restore, and replaces the live database with it.
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,10 +16,9 @@ const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);
 const CORRUPT = 11;
 const NO_DATABASE = 26;
 
-/** What SQLite may keep beside a database. It belongs to that file alone: with another it would be played into that one. */
+/** They belong to one database; SQLite would replay them into another. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'];
 
-/** The primary result code of what SQLite threw; null for any other error. */
 const resultCodeOf = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode & 0xff
@@ -28,25 +27,25 @@ const resultCodeOf = (error: unknown): number | null =>
 export type Inspection =
   | ({ readonly type: 'fit' } & Contents)
   | { readonly type: 'no database' | 'newer' | 'damaged' }
-  /** What is not as this page makes it, as half a sentence. */
+  /** The difference from our schema, as half a sentence. */
   | { readonly type: 'unfit'; readonly what: string };
 
 const unfit = (what: string) => ({ type: 'unfit', what }) as const;
 
 /**
- * Looks at all of a database that no process has open, and changes nothing, not even beside it.
- * @returns what is in it; or why no page of this release may work with it
+ * Read-only check of a database that no process has open.
+ * @returns its content, or why this release cannot use it
  */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
-  // Without locks and without a log, which would have to be made: no other process has it open.
+  // Without locks and without creating a log, because no other process has it open.
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });
     const objects = schemaOf(database.prepare(SCHEMA).all());
     const ran = migrationsIn(database, objects);
     if (ran.type !== 'ran') return ran;
-    // Not quick_check, which does not see that a row is missing in an index.
+    // quick_check misses rows that are missing in an index.
     const [sound] = database.prepare('pragma integrity_check(1)').all();
     if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };
     const what = firstDifference(objects, await schemaAfter(ran.newest));
@@ -61,7 +60,6 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
   }
 }
 
-/** How many of each. */
 export type Contents = { readonly leads: number; readonly imported: number };
 
 function contentsOf(database: DatabaseSync): Contents {
@@ -70,7 +68,7 @@ function contentsOf(database: DatabaseSync): Contents {
   return { leads: count('leads'), imported: count('imported_leads') };
 }
 
-/** Which migration was the last one. What may have run is a beginning of our list, or all of it and more. */
+/** The last migration. Those that ran must be a prefix of our list, or all of it and more. */
 function migrationsIn(
   database: DatabaseSync,
   objects: Schema,
@@ -86,16 +84,15 @@ function migrationsIn(
   return ran.length > ours.length ? { type: 'newer' } : { type: 'ran', newest };
 }
 
-/** What statistics are kept in is SQLite's own, and may be there or not. */
+/** SQLite's statistics tables may or may not exist. */
 const SCHEMA = `select type, name, sql from sqlite_schema where name not glob 'sqlite_stat[0-9]' order by type desc, name`;
 
-/** By type and name: how it was made. */
 type Schema = ReadonlyMap<string, string>;
 
 const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
   new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, plain(String(made))]));
 
-/** Quotes around names, capitals and line breaks differ between programs that write the same. Texts in it stay. */
+/** Other programs may differ in quotes around names, case and line breaks. Text literals stay. */
 const plain = (made: string): string =>
   made
     .split(/('(?:[^']|'')*')/)
@@ -105,7 +102,6 @@ const plain = (made: string): string =>
     .replaceAll(/ +/g, ' ')
     .trim();
 
-/** The schema as our migrations make it. */
 async function schemaAfter(migration: string): Promise<Schema> {
   const { db, close } = openDatabase({ engine: 'sqlite', file: ':memory:' }, () => {});
   try {
@@ -126,15 +122,14 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
 }
 
 /**
- * Whether any process has a database open. One that is there and free is left without a write-ahead log; a damaged one
- * is open nowhere.
- * @throws SQLite's error when this cannot be found out
+ * Whether any process has the database open. Removes an unused write-ahead log; a damaged file counts as closed.
+ * @throws SQLite's error if unknown
  */
 export function isDatabaseOpen(file: string): boolean {
   if (!existsSync(file)) return false;
   try {
     using database = new DatabaseSync(file, { timeout: 0 });
-    // Only the last process that has it open may leave this mode (SQLite, Write-Ahead Logging).
+    // Only the last process with an open database may leave WAL mode (SQLite, Write-Ahead Logging).
     database.exec('pragma locking_mode = exclusive');
     const row = database.prepare('pragma journal_mode = delete').get();
     return row?.['journal_mode'] !== 'delete';
@@ -147,9 +142,8 @@ export function isDatabaseOpen(file: string): boolean {
 }
 
 /**
- * Puts a database into the place of another, which is kept with what SQLite has beside it. When that cannot be done, the other one is
- * back in its place.
- * @param database one file in the folder of the other
+ * Replaces a database, and keeps the previous one with its companions. On failure the previous one is restored.
+ * @param database a file in the same folder
  */
 export function takePlace(database: string, live: string, kept: string): void {
   const moved: string[] = [];

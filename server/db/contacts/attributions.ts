@@ -1,13 +1,9 @@
-// Where people came from, as their forms say it.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
 
-/**
- * Where the people came from of whom anything is kept: leads, and those who asked for a code.
- * @returns pages of attributions (JSON, server/attribution/attribution.ts), each once a page
- */
+/** @returns pages of attributions (JSON, server/attribution/attribution.ts), each once per page */
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
     for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
@@ -23,9 +19,9 @@ export async function* attributionPages(db: Db): AsyncGenerator<readonly string[
 }
 
 /**
- * Where the newest people came from, for as long as there is time: leads, then those who asked for a code.
+ * Attributions of the newest leads, then of people who asked for a code, for a limited time.
  * @param forMs for each of the two, in milliseconds
- * @returns attributions (JSON) with how many people have each; some come more than once
+ * @returns JSON with numbers of people; some come more than once
  */
 export async function* newestAttributions(
   db: Db,

@@ -1,4 +1,3 @@
-// Which people a text finds: case, accents and umlauts, scripts, and what SQL takes for a pattern.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
@@ -20,7 +19,7 @@ const FINDS = [
   [' ENGINES ', 'ada'],
   ['Müller', 'zoe', 'm.ueller'],
   ['müLLER', 'zoe', 'm.ueller'],
-  // As some keyboards write it: a letter, and its dots after it.
+  // Decomposed, as some keyboards write it.
   ['Mu\u0308ller', 'zoe', 'm.ueller'],
   ['50%', 'zoe'],
   ['müller_', 'm.ueller'],
@@ -38,7 +37,7 @@ const FINDS = [
 ] as const;
 
 for (const engine of ENGINES)
-  describe(`a search on ${engine}`, () => {
+  describe(`a search for contacts on ${engine}`, () => {
     let database: OpenDatabase;
     before(async () => {
       database = await freshDatabase(engine);

@@ -1,15 +1,11 @@
-// One person, by the id or the address.
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { LeadRecord, LeadState } from '#server/db/contacts/person.ts';
 import { hasAddress, leadRecords, READERS } from '#server/db/contacts/readers.ts';
 
-/** A lead with its newest consent. Times are milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
 
-/**
- * Reads one lead and locks its row until the transaction ends.
- * @returns undefined when there is none
- */
+/** Locks the lead's row until the transaction ends. */
 export async function holdLeadRecord(
   tx: Db,
   engine: OpenDatabase['engine'],
@@ -24,10 +20,9 @@ export async function holdLeadRecord(
   );
 }
 
-/** Where people stand, in the order in which they are looked for: by an id that one of these functions gives, the other finds its person. */
+/** Search order: an ID returned by one of these functions is found by the other. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
-/** The address of a lead, an imported person or a form; undefined when there is no such row (any more). */
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
   for (const table of TABLES_OF_PEOPLE) {
     const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
@@ -36,10 +31,7 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
   return undefined;
 }
 
-/**
- * By which id each address is found: the lead's, the imported person's or that of its first form.
- * @returns without those about whom nothing is held
- */
+/** Maps each known e-mail address to an ID: the lead's, the imported person's or that of its first form. */
 export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (const table of TABLES_OF_PEOPLE) {
@@ -56,7 +48,7 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
   return ids;
 }
 
-/** What says most about a person comes first: who was imported and asks for a code is still the imported person. */
+/** Most informative first: an imported person who asks for a code still counts as imported. */
 const BY_WEIGHT = [
   'verified',
   'suppressed',
@@ -64,7 +56,7 @@ const BY_WEIGHT = [
   'unverified',
 ] as const satisfies readonly LeadState[];
 
-/** A person by the address; undefined when there is none. @param email as stored */
+/** @param email as stored */
 export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
   for (const state of BY_WEIGHT) {
     const reader = READERS[state];

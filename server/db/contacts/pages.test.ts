@@ -1,4 +1,3 @@
-// How people are read a page at a time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -9,7 +8,7 @@ import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 const NOW = Date.UTC(2026, 10, 20);
 
 for (const engine of ENGINES)
-  it(`a person is found by the address or a part of it, however it is written, on ${engine}`, () =>
+  it(`a person is found by any spelling of an e-mail address or its part on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const email = 'ada@xn--bcher-kva.example';
       const times = { first_verified_at: NOW, last_verified_at: NOW };
@@ -52,10 +51,9 @@ for (const engine of ENGINES)
     }));
 
 for (const engine of ENGINES)
-  it(`pages have each person of a time once, from either end, on ${engine}`, () =>
+  it(`pages contain each person of a period once, from either end, on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const lead = { name: 'Ada', company: 'Books', answers: null, attribution: '{}', flags: '' };
-      // More than a page holds.
       const leads = Array.from({ length: 300 }, (_, index) => {
         const at = index === 0 ? NOW - 2 * DAY_MS : NOW;
         const id = `01${String(index).padStart(6, '0')}`;
@@ -76,7 +74,7 @@ for (const engine of ENGINES)
       );
     }));
 
-it('each page is found by one bound a side: SQLite seeks by the first of two, and walks through all rows up to the second', async () => {
+it('each page has one bound per side: SQLite seeks by the first of two, and scans up to the second', async () => {
   const statements: string[] = [];
   const { db, close } = await freshDatabase('sqlite', { onStatement: (sql) => void statements.push(sql) });
   try {

@@ -1,4 +1,4 @@
-// People in a state, read a page at a time, so that no writer waits for a long statement.
+// Reads people page by page, so no writer waits for a long statement.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -9,15 +9,14 @@ import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/pers
 import { hasAddress, READERS, type PeopleTable, type StateReader } from '#server/db/contacts/readers.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** Pages this small die in V8's young generation, of which two are in memory: with 200 an export needs 10 MB more, and no less time. */
+/** Small pages die in V8's young generation: with 200 an export needs 10 MB more, and no less time. */
 const PAGE_SIZE = 100;
-/** Of leads that a program does not have yet: all of a slice may be, and then all of them are in memory. */
+/** Smaller, because all leads of a slice may be new, and are then in memory. */
 const SLICE_OF_NEW = 500;
 
 /**
- * Reads people in a state, those who have been in it longest first if not asked otherwise. Someone who enters it meanwhile may be
- * read or not.
- * @returns pages, which may be empty
+ * By default longest in the state first. Someone who enters it meanwhile may be missing.
+ * @returns pages, possibly empty
  */
 export async function* leadPages(
   db: Db,
@@ -40,7 +39,7 @@ export async function* leadPages(
     return;
   }
   const readAfter = (after: string | null) => {
-    // One bound a side: SQLite seeks by the first of two, and walks through all rows up to the second.
+    // One bound per side, because SQLite seeks by the first of two and scans up to the second.
     const begin = newestFirst ? range.begin : (after ?? range.begin);
     const end = newestFirst ? (after ?? range.end) : range.end;
     const where = sql<boolean>`(${id} > ${begin}${end === null ? sql`` : sql` and ${id} < ${end}`})`;
@@ -50,19 +49,16 @@ export async function* leadPages(
 }
 
 export type LookForPeople = {
-  /** The newest first. */
   readonly people: readonly LeadRecord[];
-  /** For the next look; null at the end. */
+  /** For the next call; null at the end. */
   readonly next: string | null;
-  /** Everyone who has come into the state since then was looked at; milliseconds since 1970, null at the end. */
+  /** Everyone who entered the state since then was checked. Milliseconds since 1970, null at the end. */
   readonly lookedBackTo: number | null;
 };
 
 /**
- * Looks for people in a state, the newest first, for a limited time: a page can be short or empty while there is more to look at. A
- * search for a whole address finds its owner at once.
- * @param options from: the `next` of the look before, null: none. isWanted: looks at each person that the filter lets through. most: how
- *   many to return. forMs: how long to look, in milliseconds
+ * Searches newest first for a limited time, so a page can be short or empty. A whole address is found at once.
+ * @param options from: the previous `next`, or null. isWanted: extra filter. most: people to return. forMs: milliseconds
  */
 export async function lookForPeople(
   db: Db,
@@ -106,13 +102,12 @@ export async function lookForPeople(
   };
 }
 
-/** How many people there are in a state at most, for a progress bar: those in its table, in the time that the filter names. */
+/** An upper bound for a progress bar, by table and time only. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
   const reader = READERS[state];
   return countIds(db, reader.table, await idsAround(db, reader, filter));
 }
 
-/** How many ids there are in a range. */
 async function countIds(
   db: Db,
   table: PeopleTable,
@@ -127,14 +122,12 @@ async function countIds(
   return Number(count);
 }
 
-/** Whether anyone in a state has answered a question of a campaign's own. */
 export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> {
   const { table } = READERS[state];
   const { rows } = await sql`select 1 from ${sql.table(table)} where answers is not null limit 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Whether anyone in a state was given one of several pages. */
 export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
   if (state === 'imported') return false;
   const { table } = READERS[state];
@@ -145,7 +138,6 @@ export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
 const wholeAddress = (search: string | undefined): string | null =>
   search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
 
-/** A filter that looks for a whole address as it is stored. */
 const asStored = (filter: LeadFilter): LeadFilter => {
   const address = wholeAddress(filter.search);
   return address === null ? filter : { ...filter, search: address };
@@ -154,7 +146,6 @@ const asStored = (filter: LeadFilter): LeadFilter => {
 const isIn = (reader: StateReader, { after, last }: Slice) =>
   sql<boolean>`(${sql.ref(reader.id)} > ${after} and ${sql.ref(reader.id)} <= ${last})`;
 
-/** When the person of a row came into the state. */
 async function timeOf(db: Db, { table, column }: StateReader, id: string): Promise<number | null> {
   const { rows } = await sql<{ at: number }>`
     select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}

@@ -1,4 +1,3 @@
-// The statements that read people, one for each state.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { ExportRun } from '#server/db/queries/export-history.ts';
@@ -9,18 +8,11 @@ import { mayBeWanted } from '#server/db/contacts/matches.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/person.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
-/** What reads the people in a state. */
 export type StateReader = TimedTable & {
   readonly table: PeopleTable;
-  /** The column of ids in its statements. */
   readonly id: 'l.id' | 's.id' | 'i.id';
-  /** Rows looked at in one statement where few of them are wanted; always, if few of the table are in the state. */
+  /** Rows per statement when few are wanted; always, if few of the table are in the state. */
   readonly slices: { readonly size: number; readonly always: boolean };
-  /**
-   * Reads the people of some rows.
-   * @param where which rows
-   * @param limit null: none
-   */
   readonly read: (
     db: Db,
     filter: LeadFilter & EvenHidden,
@@ -29,7 +21,6 @@ export type StateReader = TimedTable & {
 };
 export type PeopleTable = 'leads' | 'submissions' | 'imported_leads';
 
-/** A new state is an entry here. */
 export const READERS: Readonly<Record<LeadState, StateReader>> = {
   verified: {
     table: 'leads',
@@ -45,7 +36,6 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
     slices: { size: SLICE_SIZE, always: true },
     read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: true }),
   },
-  // Most people who asked are leads.
   unverified: {
     table: 'submissions',
     column: 'created_at',
@@ -62,13 +52,11 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
   },
 };
 
-/** For a person whose address is known: the list leaves some out whom their page shows. */
+/** Finds people by e-mail address whom the list leaves out. */
 type EvenHidden = {
-  /** An imported person who is not to be mailed as well. */
   readonly evenSuppressed?: boolean | undefined;
 };
 
-/** Each lead with its newest consent. */
 export const leadRecords = (db: Db) =>
   db
     .selectFrom('leads as l')
@@ -132,7 +120,7 @@ async function readLeads(
   );
 }
 
-/** The owner of the address has not shown up yet, so there is no consent to report. */
+/** The owner isn't verified, so there is no consent. */
 async function readUnverified(
   db: Db,
   filter: LeadFilter,
@@ -168,14 +156,13 @@ const NO_CONSENT = {
   consent_text: null,
 } as const;
 
-/** Leaves out imported people who have become leads since. */
+/** Without those who have become leads. */
 async function readImported(
   db: Db,
   filter: LeadFilter & EvenHidden,
   { where, order, limit }: Parameters<StateReader['read']>[2],
 ): Promise<readonly LeadRecord[]> {
   const { since, until, flag, attributionHolds, evenSuppressed = false } = filter;
-  // No form was sent, so there is neither.
   if (flag !== undefined || attributionHolds !== undefined) return [];
   const rows = await db
     .selectFrom('imported_leads as i')
@@ -204,27 +191,23 @@ async function readImported(
   }));
 }
 
-// Looked up for each person, not joined: PostgreSQL would go through all of a long table for each page of a few people.
+// A subquery instead of a join: otherwise PostgreSQL reads all of a long table for each small page.
 
-/** Whether an address stands on the list of those that are not to be mailed. */
 const isSuppressed = (email: 'l.email' | 'i.email') =>
   sql<boolean>`(select 1 from suppressions where suppressions.email = ${sql.ref(email)} limit 1) is not null`;
 
-/** Whether no export of this name has had a lead. */
 const isMissingIn = (name: string) =>
   sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
 
-/** Whether a lead went out in an export. */
 const isExportedIn = ({ name, from, to }: ExportRun) =>
   sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}
     and e.exported_at >= ${from} and e.exported_at <= ${to}) is not null`;
 
-/** One of the words of a list that is separated by spaces. */
 const hasFlag = (column: string, flag: string) =>
   sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
 
 const tableOf = (reader: StateReader) => reader.id.slice(0, 1) as 'l' | 's' | 'i';
 
-/** Whether a row is that of an address. @param email as stored */
+/** @param email as stored */
 export const hasAddress = (reader: StateReader, email: string) =>
   sql<boolean>`${sql.ref(`${tableOf(reader)}.email`)} = ${email}`;

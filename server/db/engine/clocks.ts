@@ -1,11 +1,11 @@
-// Clocks are corrected now and then, and those of several machines differ. A time a little ahead of ours counts as now; one far ahead
-// comes from a wrong clock, and nothing may wait for it.
+// Clocks differ between machines and are corrected. A time slightly ahead of ours counts as now; one far ahead comes from a wrong
+// clock, and nothing may wait for it.
 
-/** Maximum difference between the clocks of processes that share a database. Milliseconds. */
+/** Between processes that share a database. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 5_000;
 
 /**
- * Whether something happened within the last `spanMs`. A time ahead of every clock does not count.
+ * A time ahead of every clock doesn't count.
  * @param at and now: milliseconds since 1970
  */
 export const isRecent = (at: number, spanMs: number, now: number): boolean =>

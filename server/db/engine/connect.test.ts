@@ -11,18 +11,17 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('the error that made SQLite give up a transaction is the one that is thrown', () =>
+it('an error that makes SQLite give up a transaction is the one thrown', () =>
   withDatabase('sqlite', async ({ db }) => {
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
       db.transaction().execute(async (tx) => {
-        // What SQLite does by itself when a disk is full.
+        // As SQLite does by itself on a full disk.
         await sql`rollback`.execute(tx);
         throw outage;
       }),
       outage,
     );
-    // And the connection is as good as before.
     await db
       .transaction()
       .execute((tx) =>
@@ -33,13 +32,13 @@ it('the error that made SQLite give up a transaction is the one that is thrown',
 const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
   (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
 
-it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', () =>
+it('a PostgreSQL connection that breaks in a transaction fails only that transaction', () =>
   withDatabase('postgres', async ({ db }) => {
     await assert.rejects(
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
-        // No query runs while it breaks: the error has no statement to belong to.
+        // No query runs during the break, so the error belongs to no statement.
         await until(async () => !(await isConnected(db, rows[0]?.pid)));
         await sql`select 1`.execute(tx);
       }),
@@ -48,7 +47,7 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
     await sql`select 1`.execute(db);
   }));
 
-it('a release that adds columns beside this one breaks none of its prepared statements', async () => {
+it('a newer release that adds columns breaks no prepared statement of this one', async () => {
   const database = await freshDatabase('postgres');
   await withServer({ engine: 'postgres', database }, async (server) => {
     const flow = async (number: number) => {
@@ -67,7 +66,7 @@ it('a release that adds columns beside this one breaks none of its prepared stat
   });
 });
 
-it('prepares statements, except those that ask for all columns', { skip: behindPgBouncer() }, () =>
+it('statements are prepared unless they select all columns', { skip: behindPgBouncer() }, () =>
   withDatabase('postgres', async (database) => {
     await database.db.connection().execute(async (db) => {
       await db.selectFrom('leads').select('id').where('email', '=', 'ada@example.com').execute();
@@ -83,8 +82,8 @@ it('prepares statements, except those that ask for all columns', { skip: behindP
 
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
-describe('an outage of the database', () => {
-  it('is not confused with a mistake of ours', () => {
+describe('a database outage', () => {
+  it('is not confused with our own error', () => {
     const outages = [
       failure('terminating connection due to administrator command', { code: '57P01' }),
       failure('the database system is starting up', { code: '57P03' }),

@@ -1,4 +1,4 @@
-// Opens the database: SQLite for one machine, PostgreSQL for many. The rest of server/db does not know which.
+// Opens the database: SQLite for one machine, PostgreSQL for many.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,46 +17,39 @@ export type Db = Kysely<Schema>;
 export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
-  /**
-   * False once the file was deleted or replaced: what is written now is lost.
-   * Always true for PostgreSQL.
-   */
+  /** False once the file was deleted or replaced, so writes are lost. Always true for PostgreSQL. */
   readonly isFileOurs: () => boolean;
-  /** How the last writes of this process ended. */
   readonly writes: Pick<LastWrites, 'fault'>;
   /**
-   * Empties SQLite's write-ahead log, which holds what was deleted since it began. Does not wait.
-   * @returns false when a reader or a writer is in the way. Always true for PostgreSQL, which reuses its own log
+   * Empties SQLite's write-ahead log with its deleted rows, without waiting.
+   * @returns false if another process is in the way. Always true for PostgreSQL
    */
   readonly emptyLog: () => boolean;
-  /** Closes it, after the statements in hand. */
   readonly close: () => Promise<void>;
 };
 
 export type DatabaseOptions = {
-  /** Milliseconds since 1970; the system's if not given. */
+  /** Milliseconds since 1970; default: the system's. */
   readonly clock?: () => number;
-  /** How long a statement may wait for SQLite's file, from when it was asked for. Milliseconds. */
+  /** Maximum wait for SQLite's file. Milliseconds. */
   readonly patienceMs?: number;
-  /** How long PostgreSQL may take for one statement; 0: as long as it likes. Milliseconds. */
+  /** PostgreSQL's limit per statement; 0: none. Milliseconds. */
   readonly statementTimeoutMs?: number;
-  /** Called with the text of every statement. */
   readonly onStatement?: (sql: string) => void;
 };
 
 /** A visitor who waits longer is asked to come back. */
 const PATIENCE_MS = 5_000;
-/** Opening waits inside SQLite: nothing is served yet. */
+/** Opening may wait inside SQLite, because nothing is served yet. */
 const OPENING_TIMEOUT_MS = 5_000;
-/** Pages that SQLite keeps; its own 2 MB are smaller than the parts of a few thousand leads' indexes that are always in use. */
+/** The default of 2 MB is too small for the hot index pages of a few thousand leads. */
 const SQLITE_CACHE_KIB = 16 * 1024;
-/** A statement that takes longer is stuck; it fails, so that the visitor gets an answer. */
+/** A longer statement is stuck; it fails, so the visitor gets a response. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * Opens the database; makes the file and its folder if there is none. Runs no migrations.
- * @param onConnectionError called when an idle PostgreSQL connection breaks; the pool opens another one by itself
- * @param options as usual if not given
+ * Creates the file and folder if missing. Runs no migrations.
+ * @param onConnectionError called when an idle PostgreSQL connection breaks; the pool reconnects by itself
  */
 export function openDatabase(
   config: DatabaseAddress,
@@ -99,14 +92,14 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
   try {
     sqlite.exec('pragma journal_mode = wal');
-    // With WAL the default would be allowed to lose the newest commits in a power cut. A 202 is a promise.
+    // The default for WAL may lose the newest commits in a power cut, but a 202 is a promise.
     sqlite.exec('pragma synchronous = full');
-    // What a savepoint may have to bring back is written to a file otherwise, twice as much as the write-ahead log.
+    // Otherwise savepoint data is written to a file, twice as much as the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
-    // What is deleted is overwritten. FAST would leave it in pages that become free.
+    // Overwrites deleted data; FAST would leave it in freed pages.
     sqlite.exec('pragma secure_delete = on');
-    // From here on no statement waits inside SQLite, which would block the event loop.
+    // From here on waiting inside SQLite would block the event loop.
     sqlite.exec('pragma busy_timeout = 0');
   } catch (error) {
     sqlite.close();
@@ -130,15 +123,15 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
 }
 
 /**
- * Brings what stands in a write-ahead log into the database, and leaves the log without a byte. Does not wait longer than the handle does.
- * @returns false when another transaction is in the way
+ * Checkpoints and truncates the write-ahead log, with the handle's timeout.
+ * @returns false if another transaction is in the way
  */
 export function emptyLogOf(sqlite: DatabaseSync): boolean {
   if (sqlite.isTransaction) return false;
   return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;
 }
 
-/** Before SQLite opens them: it gives the two files beside the database the database's own mode. */
+/** Before opening, because SQLite copies the database's mode to its companion files. */
 function makeFilesPrivate(file: string): void {
   makePrivateFolder(path.dirname(file));
   touchPrivateFile(file);
@@ -146,8 +139,7 @@ function makeFilesPrivate(file: string): void {
 }
 
 /**
- * Whether a database and its write-ahead log are the files that they were. An open file outlives its name: a process goes on
- * reading and writing what was deleted, and all of it is gone when the process ends.
+ * Detects a deleted or replaced database or log. An open file outlives its name, so later writes would vanish with the process.
  */
 function watchFiles(database: string): () => boolean {
   const identityOf = (file: string): string | undefined => {
@@ -156,7 +148,7 @@ function watchFiles(database: string): () => boolean {
   };
   const log = `${database}-wal`;
   const ours = identityOf(database);
-  // Made with the first statement, and there until the last process closes the database.
+  // Created by the first statement, and kept until the last process closes the database.
   let oursToo: string | undefined;
   return () => {
     oursToo ??= identityOf(log);

@@ -23,7 +23,6 @@ async function portOf(db: Db): Promise<number | undefined> {
   return rows[0]?.port;
 }
 
-/** Stores something; whether that was acknowledged. */
 async function store(db: Db, id: string): Promise<boolean> {
   try {
     await db
@@ -39,7 +38,7 @@ async function store(db: Db, id: string): Promise<boolean> {
 const idsIn = async (db: Db): Promise<string[]> =>
   (await db.selectFrom('known_secrets').select('id').orderBy('id').execute()).map(({ id }) => id);
 
-/** For what is to succeed, however busy the machine is; and for what is to fail, and is waited for. */
+/** Generous for expected success, short for expected failure. */
 const [PATIENCE_MS, IMPATIENCE_MS] = [8_000, 1_000];
 
 async function withPair(
@@ -67,12 +66,12 @@ async function withPair(
   }
 }
 
-it('what was acknowledged outlives the primary, and what was not replicated is not acknowledged', () =>
+it('acknowledged writes survive the primary, and unreplicated ones are not acknowledged', () =>
   withPair(async ({ a, b }, endpoint, openThere) => {
     const { db } = openThere();
     assert(await store(db, 'before'));
     await b.stop('SIGKILL');
-    // Cancelled, PostgreSQL calls it committed: only the standby does not have it.
+    // PostgreSQL reports a cancelled commit as committed, but the standby lacks it.
     const cancelled = store(db, 'cancelled');
     await until(async () => {
       const rows = await a.ask(
@@ -82,7 +81,7 @@ it('what was acknowledged outlives the primary, and what was not replicated is n
     });
     assert.equal(await cancelled, false);
 
-    // More than there are connections, which they keep: on the server they wait as well.
+    // More than there are connections, which stay busy on the server.
     const { db: hasty } = openThere(IMPATIENCE_MS);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, number) => store(hasty, `waits ${number}`)),
@@ -105,10 +104,9 @@ it('what was acknowledged outlives the primary, and what was not replicated is n
     assert.deepEqual(await idsIn(db), ['afterwards', ...kept]);
   }));
 
-it('a server that takes no writes any more is left for the one behind the same address', () =>
+it('a server that becomes read-only is left for its successor at the same address', () =>
   withPair(async ({ a, b }, endpoint, openThere) => {
     const { db } = openThere(IMPATIENCE_MS);
-    // All its connections are made, and idle.
     await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(db)));
     await b.promote();
     endpoint.leadTo(b.port);
@@ -118,7 +116,7 @@ it('a server that takes no writes any more is left for the one behind the same a
     assert.equal(await portOf(db), b.port);
   }));
 
-it('a pool whose host is silent closes', async () => {
+it('a pool with a silent host can be closed', async () => {
   const url = new URL(await createPostgresDatabase());
   const endpoint = await startEndpoint(Number(url.port));
   url.host = `127.0.0.1:${endpoint.port}`;

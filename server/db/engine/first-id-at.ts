@@ -1,26 +1,23 @@
-// Finds the place of a moment among the ids of a table, which sort by time. An id has the time of the machine and its row that of the
-// service, so the row decides. A few look-ups by the primary key: no column of times needs an index.
+// Finds the first ID of a moment, using a few primary-key look-ups and no time index. An ID has its machine's time, a row the
+// service's, so the row decides.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 
-/** A table, and its column of the time at which a row was made. */
 export type TimedTable =
   | { readonly table: 'leads'; readonly column: 'first_verified_at' }
   | { readonly table: 'submissions'; readonly column: 'created_at' }
   | { readonly table: 'imported_leads'; readonly column: 'imported_at' };
 
-/** The row before an id, or from it on. */
 const nearest = ({ table }: TimedTable, what: string, [comparison, order]: typeof BEFORE, id: string) =>
   sql`(select ${sql.ref(what)} from ${sql.table(table)} where id ${comparison} ${id} order by id ${order} limit 1)`;
 const BEFORE = [sql`<`, sql`desc`] as const;
 const FROM = [sql`>=`, sql`asc`] as const;
 
 /**
- * Finds the places of some moments.
  * @param moments milliseconds since 1970
- * @returns for each the id before which all rows are older, and from which on none is
+ * @returns for each, the ID that divides older rows from the others
  */
 export async function firstIdsAt(
   db: Db,
@@ -44,17 +41,16 @@ export async function firstIdsAt(
   return found;
 }
 
-/** The place of one moment. */
 const firstIdAt = async (db: Db, timed: TimedTable, ms: number): Promise<string> =>
   (await firstIdsAt(db, timed, [ms]))[0]!;
 
-/** Ids are made a moment after the time was noted that stands in the row, and processes differ a little. */
+/** IDs are made slightly after their row's time, and processes differ a little. */
 const ID_TOLERANCE_MS = 60_000;
 
 /**
- * Where the rows of a time are. Some at its edges are of another: their own time says which.
+ * Range of a period. Rows at its edges may lie outside, so check their own time.
  * @param time milliseconds since 1970; undefined: no bound
- * @returns begin: the key after which they begin; end: the key before which they end, null: none
+ * @returns begin and end, both exclusive; end is null without a bound
  */
 export async function idsAround(
   db: Db,
@@ -67,7 +63,6 @@ export async function idsAround(
   };
 }
 
-/** Halves the time of the table until the place is found. */
 async function searchFor(db: Db, timed: TimedTable, ms: number): Promise<string> {
   const [first, last] = await oneRow<string | null>(db, [
     nearest(timed, 'id', FROM, ''),
@@ -89,7 +84,6 @@ async function searchFor(db: Db, timed: TimedTable, ms: number): Promise<string>
 
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Asks for several values in one statement. */
 export async function oneRow<Value>(
   db: Db,
   values: readonly RawBuilder<unknown>[],

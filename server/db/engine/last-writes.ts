@@ -1,18 +1,14 @@
-// Whether the database takes writes, judged by the last ones. Both engines report here where they commit.
+// Whether the database takes writes, judged by the last ones, which both engines report here.
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 
-/**
- * A full disk has room for a small write after one that failed, as in a page that is there: one that succeeds does not mean that the
- * next one will. So it counts as full until none has failed for this long.
- */
+/** A full disk may still have room for a small write, so one success doesn't clear the fault before this time. */
 const FULL_FOR_MS = 60_000;
 
 export type LastWrites = {
-  /** To be called when something was written and committed. */
+  /** Call it after each commit with a write. */
   readonly succeeded: () => void;
-  /** To be called with what a write, or its commit, threw. Errors that say nothing about the database are ignored. */
+  /** Call it with errors of a write or its commit. Irrelevant ones are ignored. */
   readonly failed: (error: unknown) => void;
-  /** What keeps the database from taking writes; null when nothing does. */
   readonly fault: () => WriteFault | null;
 };
 
@@ -28,7 +24,7 @@ export function createLastWrites(clock: () => number): LastWrites {
       if (fault !== null) last = { fault, at: clock(), isOver: false };
     },
     fault: () => {
-      // A clock that was set back must not make it longer.
+      // Setting the clock back must not prolong it.
       if (last?.isOver && (last.fault !== 'full' || Math.abs(clock() - last.at) >= FULL_FOR_MS)) last = null;
       return last?.fault ?? null;
     },

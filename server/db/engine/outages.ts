@@ -1,32 +1,27 @@
-// What an error of the database means: that it is away for now, that it takes no writes, or that we made a mistake.
+// Classifies database errors: temporary outage, no writes, or our own error.
 import { errorCode } from '#server/platform/error-code.ts';
 
-// PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost,
-// 55P03 and 57014: a wait was cut short, 40xxx: given up for another), the ways a socket fails, and SQLite's busy, full, read-only and I/O errors.
+// PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:
+// wait cut short, 40xxx: rolled back for another), socket errors, and SQLite's busy, full, read-only and I/O errors.
 const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)$/;
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
   /connection (terminated|timeout)|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i;
 const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
 
-/** Whether the database could not be used just now, as opposed to used wrongly. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isOutage)) return true;
   const code = errorCode(error) ?? '';
   if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
     return true;
-  // node:sqlite puts SQLite's extended result code into errcode; its low byte is the primary one.
+  // SQLite's extended result code; its low byte is the primary one.
   return 'errcode' in error && typeof error.errcode === 'number' && SQLITE_OUTAGE.has(error.errcode & 0xff);
 }
 
-/**
- * What keeps a database from taking writes: no room, a state in which it may only be read, a disk that fails, damaged files, another
- * program that has locked it, or a commit that is not confirmed in time.
- */
 export type WriteFault = 'full' | 'read-only' | 'disk fails' | 'damaged' | 'locked' | 'late';
 
-// By the primary result code of SQLite, and the code of PostgreSQL or of ours.
+// By SQLite's primary result code, PostgreSQL's code or our own.
 const SQLITE_FAULTS: Readonly<Record<number, WriteFault>> = {
   5: 'locked',
   8: 'read-only',
@@ -46,7 +41,7 @@ const POSTGRES_FAULTS: Readonly<Record<string, WriteFault>> = {
   XX002: 'damaged',
 };
 
-/** @returns null for what says nothing about whether the database takes writes, or only that it cannot be reached */
+/** @returns null if the error says nothing about writes */
 export function writeFaultOf(error: unknown): WriteFault | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof AggregateError)
@@ -59,13 +54,11 @@ export function writeFaultOf(error: unknown): WriteFault | null {
 export const SQLITE_BUSY = 5;
 export const SQLITE_CANTOPEN = 14;
 
-/** Whether another process has locked the file of SQLite. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof Error &&
   'errcode' in error &&
   typeof error.errcode === 'number' &&
   (error.errcode & 0xff) === SQLITE_BUSY;
 
-/** Makes an error like one of SQLite's own. */
 export const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });

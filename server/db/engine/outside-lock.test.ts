@@ -1,4 +1,3 @@
-// SQLite's file while another process holds it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -25,12 +24,10 @@ const FOREVER_MS = 600_000;
 type Outside = {
   readonly file: string;
   readonly database: OpenDatabase;
-  /** Takes the write lock from outside, as a shell or another program does. */
   readonly lock: () => void;
   readonly unlock: () => void;
 };
 
-/** A database in a file, and a connection to it that is not the server's. */
 async function withFile(options: DatabaseOptions, test: (outside: Outside) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lock-'));
   const file = path.join(folder, 'leads.db');
@@ -59,7 +56,7 @@ const withLockableServer = (
         engine: 'sqlite',
         database: outside.database,
         siteFolder: TEST_DIST,
-        // All of them come from one network here.
+        // All visitors share one network here.
         env: { LEADS_PER_IP_PER_HOUR: '0' },
         ...(options.inbox && { inbox: options.inbox }),
       },
@@ -67,7 +64,7 @@ const withLockableServer = (
     ),
   );
 
-/** Asks, and counts how often the event loop came round before the answer. */
+/** Counts event-loop turns until the response. */
 async function turnsUntil(answer: Promise<unknown>): Promise<number> {
   let turns = 0;
   let answered = false;
@@ -83,8 +80,8 @@ const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@exampl
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
-describe('while another process holds the write lock', () => {
-  it('pages, health and reading go on, and every form is taken once it is free', () =>
+describe('while another process holds the SQLite write lock', () => {
+  it('pages, health checks and reads continue, and every form is accepted once it is released', () =>
     withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
       const reader = createVisitor(server);
       await reader.post(API.leads, filledForm());
@@ -111,7 +108,7 @@ describe('while another process holds the write lock', () => {
       assert.equal(server.inbox.mails.length, 1 + emails.length);
     }));
 
-  it('forms and codes are answered 503 when it lasts, and nothing of them is stored', () =>
+  it('forms and codes get 503 if it lasts, and nothing of them is stored', () =>
     withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
       const visitor = createVisitor(server);
       await visitor.post(API.leads, filledForm());
@@ -144,7 +141,6 @@ describe('while another process holds the write lock', () => {
       },
     };
     await withLockableServer({ patienceMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
-      // Between the mail and the note that it was sent.
       onMail = lock;
       await sendForm(server, 'ada@example.com');
       await server.inbox.waitForMail('ada@example.com');
@@ -162,7 +158,7 @@ describe('while another process holds the write lock', () => {
   });
 });
 
-it('a start waits for the migrations of another process, however long a visitor would wait', () =>
+it('a start waits longer than a visitor for another process’s migrations', () =>
   withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
     lock();
     let done = false;
@@ -177,8 +173,8 @@ it('a start waits for the migrations of another process, however long a visitor 
     await database.close();
   }));
 
-describe('transactions of one process', () => {
-  it('take turns, and a statement outside them is no part of them', () =>
+describe('SQLite transactions of one process', () => {
+  it('take turns, and exclude statements outside them', () =>
     withFile({}, async ({ database: { db, close } }) => {
       const insert = (on: typeof db, key: string) =>
         on.insertInto('limit_windows').values({ key, started_at: 0, ends_at: 1, count: 1 }).execute();
@@ -219,11 +215,11 @@ describe('transactions of one process', () => {
       await close();
     }));
 
-  it('that SQLite gave up by itself commit nothing of what follows', () =>
+  it('commit nothing after SQLite rolled one back by itself', () =>
     withFile({}, async ({ database: { db, close } }) => {
       await assert.rejects(
         db.transaction().execute(async (tx) => {
-          // What SQLite does by itself when a disk is full.
+          // As SQLite does by itself on a full disk.
           await sql`insert or rollback into limit_windows values ('x', null, 1, 1)`
             .execute(tx)
             .catch(() => {});
@@ -235,7 +231,7 @@ describe('transactions of one process', () => {
       await close();
     }));
 
-  it('are finished before the database is closed', () =>
+  it('finish before the database is closed', () =>
     withFile({}, async ({ database: { db, close }, file }) => {
       const write = db.transaction().execute(async (tx) => {
         await setImmediate();
@@ -253,7 +249,7 @@ describe('transactions of one process', () => {
     }));
 });
 
-describe('a database file that goes away under the server', () => {
+describe('a lost database file', () => {
   const replaceBy: Readonly<Record<string, (file: string) => void>> = {
     'is deleted': (file) => rmSync(file),
     'is replaced by another one': (file) => {
@@ -265,7 +261,7 @@ describe('a database file that goes away under the server', () => {
     'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
   };
   for (const [what, replace] of Object.entries(replaceBy)) {
-    it(`is noticed when it ${what}, and no form is promised to it`, () =>
+    it(`is noticed when it ${what}, and no form is accepted`, () =>
       withLockableServer({}, async (server, { file }) => {
         assert.equal((await sendForm(server, 'before@example.com')).statusCode, 202);
         assert.equal((await server.app.inject(API.health)).statusCode, 200);

@@ -6,7 +6,7 @@ import { pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 
 for (const engine of ENGINES)
-  it(`on ${engine} slices hold each row of a range once, from its beginning and from its end`, () =>
+  it(`slices on ${engine} contain each row of a range once, from either end`, () =>
     withDatabase(engine, async (database) => {
       const { db } = database;
       const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -30,7 +30,6 @@ for (const engine of ENGINES)
       assert.deepEqual(await slices(2, true, '', 'a'), []);
     }));
 
-/** Reads pages of one number each, up to a last one. */
 function createPages(last: number) {
   const begun: number[] = [];
   let reading = 0;
@@ -45,7 +44,7 @@ function createPages(last: number) {
   return { begun, isReading: () => reading > 0, pages: () => pagesAfter(0, readAfter, (row) => row) };
 }
 
-it('a page is read while the one before it is worked on, and none further ahead', async () => {
+it('one page is read ahead while the caller works on the previous one', async () => {
   const { begun, pages } = createPages(10);
   const reader = pages();
   assert.deepEqual(await reader.next(), { done: false, value: [1] });
@@ -55,13 +54,13 @@ it('a page is read while the one before it is worked on, and none further ahead'
   await reader.return();
 });
 
-it('a caller that has enough leaves no statement behind', async () => {
+it('a caller that stops early leaves no statement running', async () => {
   const { isReading, pages } = createPages(10);
   for await (const [row] of pages()) if (row === 2) break;
   assert.equal(isReading(), false);
 });
 
-it('a page that cannot be read fails when it is its turn, and not while the one before is worked on', async () => {
+it('an unreadable page fails on its turn, not while the caller works on the previous one', async () => {
   const { pages } = createPages(2);
   const rows: number[] = [];
   await assert.rejects(async () => {

@@ -1,16 +1,13 @@
-// Reads a long table a page at a time: no statement lasts, a million rows need no more memory than a thousand, and others have their
-// turn between two pages.
+// Reads a long table in pages: short statements, constant memory, and turns for others in between.
 import { setImmediate } from 'node:timers/promises';
 
 import type { Db } from '#server/db/engine/connect.ts';
 
 /**
- * Reads pages until one is empty, each while the caller works on the one before it: otherwise PostgreSQL and this process would wait for
- * each other in turns (an export took 1.4 times as long).
- * @param begin the key after which the first page begins
- * @param readAfter reads the rows that follow a key, in its order, up to a limit
- * @param keyOf the key of a row, by which the pages are ordered
- * @param options readsAhead: false where what comes next depends on the work
+ * Reads until a page is empty, one page ahead, because an export without that took 1.4 times as long.
+ * @param begin the key before the first page
+ * @param readAfter reads the rows after a key, in its order, up to a limit
+ * @param options readsAhead: false if the next page depends on the work
  */
 export async function* pagesAfter<Row, Key>(
   begin: Key,
@@ -25,7 +22,7 @@ export async function* pagesAfter<Row, Key>(
       const last = page.at(-1);
       if (last === undefined) return;
       if (readsAhead) reading = readAfter(keyOf(last));
-      // A failure is thrown when this page is asked for.
+      // A failure is thrown when this page is requested.
       reading.catch(() => {});
       // Sends the statement, and lets others have their turn.
       await setImmediate();
@@ -33,26 +30,22 @@ export async function* pagesAfter<Row, Key>(
       if (!readsAhead) reading = readAfter(keyOf(last));
     }
   } finally {
-    // No statement goes on behind the back of a caller that has enough.
     await reading.catch(() => {});
   }
 }
 
-/** Rows looked at in one statement where few of them are wanted, or someone waits. */
+/** Rows per statement when few are wanted, or someone waits. */
 export const SLICE_SIZE = 5_000;
 
-/** What comes after one key, up to and including another. */
+/** `after` is exclusive, `last` inclusive. */
 export type Slice = { readonly after: string; readonly last: string };
 
-/** Tables that can be cut into slices. */
 type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
- * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
- * @param column newestFirst: from the highest key down. size: of each slice, or a
- *   function that says it of the next one
- * @param range everything if not given. begin: the key after which the first slice begins; end: the key before which the last one ends,
- *   null: none; upTo: the highest key that is wanted, itself included, where the newest come first
+ * Cuts an indexed column into slices of `size` rows.
+ * @param column newestFirst: from the highest key down. size: of each slice, or a function returning it
+ * @param range default: everything. begin and end: exclusive; upTo: highest key, inclusive, for newestFirst
  */
 export async function* slicesOf(
   db: Db,
@@ -74,7 +67,7 @@ export async function* slicesOf(
   }: { readonly begin?: string; readonly end?: string | null; readonly upTo?: string | null } = {},
 ): AsyncGenerator<Slice, void, void> {
   const nextSize = () => (typeof size === 'number' ? size : size());
-  // One bound a side: SQLite seeks by the first of two, and walks through all rows up to the second.
+  // One bound per side, because SQLite seeks by the first of two and scans up to the second.
   const rest = (after: string, last: string | null = null) =>
     db
       .selectFrom(table)
@@ -105,23 +98,22 @@ export async function* slicesOf(
   for await (const [slice] of cut) if (slice !== undefined) yield slice;
 }
 
-/** What a look back found. */
 export type LookBack<Row> = {
   readonly found: readonly Row[];
-  /** The highest id that was not looked at, for the next look; null: none is left. */
+  /** The highest unread ID, for the next call; null at the end. */
   readonly next: string | null;
 };
 
-/** Rows of the slices of a look. The first is small: most looks want what is newest. */
+/** Starts small, because most searches want the newest rows. */
 const SLICE = { first: 100, most: 5_000, growth: 5 } as const;
-/** A slice that takes longer is followed by a smaller one: a busy disk must not make a look take twice its time. */
+/** After a slower slice the next is smaller, so a busy disk doesn't double the time limit. */
 const SLOW_MS = 40;
 
 /**
- * Looks through a table from the newest id down, until enough was found or the time is over. It takes a slice longer than that.
- * @param range where to look: after `begin`, before `end`, and from `upTo` on down (the `next` of the look before)
- * @param read reads what is wanted of a slice, the newest first
- * @param limits most: rows to return. forMs: how long to look, in milliseconds
+ * Searches from the newest ID down until enough is found or time is up, plus one slice.
+ * @param range after `begin`, before `end`, from `upTo` down (the previous `next`)
+ * @param read reads the wanted rows of a slice, newest first
+ * @param limits most: rows. forMs: milliseconds
  */
 export async function lookBack<Row extends { readonly id: string }>(
   db: Db,

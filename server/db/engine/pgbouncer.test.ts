@@ -15,7 +15,6 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 
 const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
-/** An empty database through its own PgBouncer. */
 async function throughPgBouncer(story: (url: string, direct: string) => Promise<void>): Promise<void> {
   const direct = await createPostgresDatabase();
   const pgBouncer = await startPgBouncer(process.env[POSTGRES_URL_VARIABLE] ?? '');
@@ -26,8 +25,8 @@ async function throughPgBouncer(story: (url: string, direct: string) => Promise<
   }
 }
 
-describe('through a PgBouncer that pools transactions', { skip: missing }, () => {
-  it('takes twenty visitors at once through the whole way', () =>
+describe('through PgBouncer with transaction pooling', { skip: missing }, () => {
+  it('twenty simultaneous visitors complete their journey', () =>
     throughPgBouncer(async (url) => {
       const database = openDatabase({ engine: 'postgres', url }, () => {});
       await migrate(database);
@@ -44,7 +43,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       });
     }));
 
-  it('many that start at once run each migration once, and leave no lock behind', () =>
+  it('concurrent starts run each migration once, and leave no lock behind', () =>
     throughPgBouncer(async (url, direct) => {
       const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
       await Promise.all(databases.map((database) => migrate(database)));
@@ -58,7 +57,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       assert.deepEqual(rows, []);
     }));
 
-  it('a start that it refuses ends with a sentence', () =>
+  it('a refused start ends with a sentence', () =>
     throughPgBouncer(async (url) => {
       const refusal = async (change: (address: URL) => void): Promise<string> => {
         const address = new URL(url);
@@ -88,7 +87,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       );
     }));
 
-  it('needs prepare=false in DATABASE_URL, and a start without says so', () =>
+  it('a start without prepare=false in DATABASE_URL asks for it', () =>
     throughPgBouncer(async (url) => {
       const config = { engine: 'postgres', url: url.replace('?prepare=false', '') } as const;
       const database = openDatabase(config, () => {});

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL for Kysely's dialect: pg's pool, in which every statement ends in time for its caller, statements are
-// prepared, a commit that was not replicated fails, and a server that takes no writes any more is left.
+// PostgreSQL pool for Kysely: time limits, prepared statements, failure of unreplicated commits, and reconnection away from a
+// read-only server.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
@@ -7,43 +7,40 @@ import type { LastWrites } from '#server/db/engine/last-writes.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
 const POOL_SIZE = 10;
-/** How long a caller waits for a connection. */
 const CONNECT_WITHIN_MS = 5_000;
-/** A connection that is silent for this long is checked by TCP. */
+/** TCP checks a connection after this silence. */
 const KEEPALIVE_AFTER_MS = 10_000;
-/** PostgreSQL ends a statement in time, except a commit that waits for its standby; a caller waits for that much longer. */
+/** PostgreSQL's limit doesn't cover a commit that waits for its standby; a caller waits this much longer. */
 const GRACE_MS = 2_000;
-/** For how long a connection counts as in use after its statement has outlasted its time. */
+/** How long a connection stays reserved after its statement timed out. */
 const HELD_MS = 60_000;
 
-/** PostgreSQL's code for "read-only transaction", with which a standby answers a write. */
+/** "Read-only transaction": a standby's response to a write. */
 const READ_ONLY = '25006';
-/** PostgreSQL's code for a statement behind one that failed, in the same transaction. */
+/** A statement after a failed one in the same transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
-/** A connection is not used again that a shutdown has reached, whose server takes no writes, or that lost a prepared statement. */
+/** Retires connections after a shutdown, a read-only error or a lost prepared statement. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
-/** Run inside a transaction, lifts the time limit of its statements. */
+/** Lifts the statement time limit of its transaction. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
 type PostgresParts = {
-  /** DATABASE_URL. */
   readonly url: string;
-  /** How long PostgreSQL may take for a statement; 0: no limit. Milliseconds. */
+  /** 0: no limit. Milliseconds. */
   readonly statementTimeoutMs: number;
-  /** Called when an idle connection breaks; another one is opened when it is needed. */
+  /** Called when an idle connection breaks; the pool reconnects when needed. */
   readonly onConnectionError: (error: Error) => void;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
-/** Opens a pool. It connects when a connection is first needed, and again after an outage. */
+/** Connects on first use, and again after an outage. */
 export function openPostgresPool(parts: PostgresParts): PostgresPool {
   const { url, statementTimeoutMs, onConnectionError } = parts;
-  // A pooler of transactions gives each of them another session, which does not know the names, and refuses the time limit.
+  // A transaction pooler switches sessions, which don't share prepared names, and refuses the time limit.
   const isPooled = new URL(url).searchParams.get('prepare') === 'false';
   const nameOf = isPooled ? () => undefined : createStatementNames();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
-  /** Release connections whose statement has not ended. */
   const heldBack = new Set<() => void>();
   let pool = openPool();
   let ending: Promise<unknown> = Promise.resolve();
@@ -59,12 +56,12 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
       ...(statementTimeoutMs > 0 && !isPooled && { statement_timeout: statementTimeoutMs }),
     });
     opened.on('error', onConnectionError);
-    // The pool listens to idle connections only. One that breaks between two statements of a transaction would end the process.
+    // The pool listens only to idle connections. A break between two statements would end the process.
     opened.on('connect', (client) => client.on('error', onConnectionError));
     return opened;
   }
 
-  /** After a failover, every open connection leads to the server that has become a standby. */
+  /** After a failover, all open connections lead to the new standby. */
   function leave(left: Pool): void {
     if (left !== pool) return;
     pool = openPool();
@@ -72,8 +69,8 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   }
 
   /**
-   * Were the connection closed at once, PostgreSQL would go on waiting for its standby, and new connections would fill it up; were the
-   * statement cancelled, its commit would stay where a failover loses it.
+   * Closing the connection now would leave PostgreSQL waiting for its standby, and new connections would exhaust it; cancelling
+   * could lose the commit in a failover.
    */
   function holdBack(client: PoolClient, answer: Promise<unknown>): void {
     const release = () => {
@@ -105,19 +102,19 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   };
 }
 
-/** Times are 64-bit; as milliseconds they fit a JavaScript number until the year 287396. */
+/** As milliseconds, 64-bit times fit a JavaScript number until the year 287396. */
 function numbersForBigints(): TypeOverrides {
   const overrides = new TypeOverrides(types);
   overrides.setTypeParser(types.builtins.INT8, Number);
   return overrides;
 }
 
-/** Several times what the server has; statements beyond are planned anew each time. */
+/** Several times what the server has; further statements are unnamed. */
 const MOST_NAMES = 200;
 
 /**
- * PostgreSQL plans a named statement once per connection (172 flows per second became 214). Statements with "*" get no name: a newer
- * release running at the same time may add a column, and PostgreSQL refuses a plan whose rows would change.
+ * PostgreSQL plans a named statement once per connection (172 flows per second became 214). Statements with "*" stay unnamed,
+ * because a newer release may add a column meanwhile.
  */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
@@ -148,10 +145,10 @@ function wrapClient(
   let isUnlimited = false;
   let isSpent = false;
   let isUnreplicated = false;
-  /** What failed first in the open transaction: PostgreSQL says nothing of it to the statements behind it. */
+  /** The transaction's first error, which PostgreSQL doesn't repeat to later statements. */
   let failure: unknown = null;
   let stalled: Promise<unknown> | null = null;
-  // When the wait for a synchronous standby is cancelled, PostgreSQL calls the commit a success and sends a notice.
+  // If the wait for a synchronous standby is cancelled, PostgreSQL reports success with a notice.
   client.on('notice', ({ routine }) => {
     isUnreplicated ||= routine === 'SyncRepWaitForLSN';
   });
@@ -163,7 +160,6 @@ function wrapClient(
       failure = null;
     }
     if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
-    // A statement without values needs no plan: begin, commit, or what a migration does once.
     const name = values.length > 0 ? nameOf(text) : undefined;
     const answer = client.query({ ...(name !== undefined && { name }), text, values: [...values] });
     try {

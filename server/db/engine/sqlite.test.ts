@@ -13,14 +13,12 @@ import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 
 type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };
 
-/** Runs with a database in a file, and another handle that sees what is committed, and nothing else. */
 async function withDatabase(
   test: (parts: {
     readonly db: Kysely<Tables>;
-    /** The parents that are committed. */
     readonly committed: () => unknown[];
     readonly commits: () => number;
-    /** Makes the next statement of this text fail, as a disk does. */
+    /** Fails the next statement with this text, like a disk error. */
     readonly failOnce: (text: string) => void;
     readonly file: string;
   }) => Promise<void>,
@@ -78,8 +76,8 @@ async function withDatabase(
 const insertIn = (db: Kysely<Tables>, id: number) =>
   db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
 
-describe('transactions on SQLite that come together', () => {
-  it('share one commit, and none reports success before it', () =>
+describe('concurrent SQLite transactions', () => {
+  it('share one commit, and report success only after it', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const seen: unknown[][] = [];
       await Promise.all([
@@ -89,7 +87,6 @@ describe('transactions on SQLite that come together', () => {
           .values({ id: 4 })
           .execute()
           .then(() => seen.push(committed())),
-        // What is read is not committed yet either: no code may act on it.
         db
           .selectFrom('parents')
           .selectAll()
@@ -103,7 +100,7 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('wait for those that come in the turns of the event loop that follow, and not for those that come later', () =>
+  it('wait for others in the following event-loop turns, but not for later ones', () =>
     withDatabase(async ({ db, commits }) => {
       const first = insertIn(db, 1);
       const second = setImmediate().then(() => insertIn(db, 2));
@@ -113,7 +110,7 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 2);
     }));
 
-  it('fail alone also as the first, before the others', () =>
+  it('can fail separately even as the first of several', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const outcomes = await Promise.allSettled([
         db.transaction().execute(async (tx) => {
@@ -131,7 +128,7 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('fail alone', () =>
+  it('can fail separately', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
@@ -151,12 +148,12 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('all fail when their commit does, and the next ones are not touched by it', () =>
+  it('all fail with their commit, without affecting the next ones', () =>
     withDatabase(async ({ db, committed }) => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
         db.selectFrom('parents').selectAll().execute(),
-        // Deferred: only the commit finds that there is no such parent.
+        // Deferred, so only the commit fails.
         db.transaction().execute((tx) => tx.insertInto('children').values({ id: 1, parent: 99 }).execute()),
       ]);
       assert.deepEqual(
@@ -168,7 +165,7 @@ describe('transactions on SQLite that come together', () => {
       assert.deepEqual(committed(), [2]);
     }));
 
-  it('all fail when one of them makes SQLite give up, and the next ones are not touched by it', () =>
+  it('all fail when one makes SQLite give up, without affecting the next ones', () =>
     withDatabase(async ({ db, committed }) => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
@@ -186,7 +183,7 @@ describe('transactions on SQLite that come together', () => {
       assert.deepEqual(committed(), [3]);
     }));
 
-  it('all fail when ending one of them fails, and the next ones are not touched by it', async () => {
+  it('all fail when ending one fails, without affecting the next ones', async () => {
     for (const text of ['rollback to member', 'release member', 'commit'])
       await withDatabase(async ({ db, committed, failOnce }) => {
         const outcomes = Promise.allSettled([
@@ -208,7 +205,7 @@ describe('transactions on SQLite that come together', () => {
       });
   });
 
-  it('wait for a lock from outside in their order, also behind one that makes SQLite give up', () =>
+  it('wait in order for an outside lock, even after one that makes SQLite give up', () =>
     withDatabase(async ({ db, committed, file }) => {
       await insertIn(db, 1);
       const other = new DatabaseSync(file);
@@ -228,7 +225,7 @@ describe('transactions on SQLite that come together', () => {
       assert.deepEqual(committed(), [1, 2, 3]);
     }));
 
-  it('wait for one that takes its time, and none of it is committed before it has ended', () =>
+  it('wait for a slow one, and nothing of it is committed before it ends', () =>
     withDatabase(async ({ db, committed }) => {
       let goOn: () => void = () => {};
       const pause = new Promise<void>((resolve) => (goOn = resolve));
@@ -248,8 +245,8 @@ describe('transactions on SQLite that come together', () => {
     }));
 });
 
-describe('a statement on SQLite', () => {
-  it('for all columns has each value under its name after a later release added one', () =>
+describe('an SQLite statement', () => {
+  it('for all columns returns each value under its name after a release adds one', () =>
     withDatabase(async ({ db, file }) => {
       await db.insertInto('parents').values({ id: 1 }).execute();
       const read = () =>
@@ -265,7 +262,7 @@ describe('a statement on SQLite', () => {
       assert.deepEqual(await read(), [{ id: 1, added: 'new', end: 'last' }]);
     }));
 
-  it('with a limit is planned once, however often it is run', async () => {
+  it('with a limit is planned only once', async () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('create table parents (id integer primary key)');
     const db = new Kysely<Tables>({
@@ -276,7 +273,7 @@ describe('a statement on SQLite', () => {
         writes: createLastWrites(Date.now),
       }),
     });
-    // SQLite asks the authorizer while it plans, and at no other time.
+    // SQLite calls the authorizer only while planning.
     let asked = 0;
     sqlite.setAuthorizer(() => {
       asked += 1;

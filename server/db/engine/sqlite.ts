@@ -1,7 +1,8 @@
-// Kysely's dialect for node:sqlite. Its calls block the event loop, so nothing waits inside SQLite: a transaction that finds the file
-// locked by another process is tried again later. Transactions that arrive together share one commit, because a commit waits for the
-// disk: 353 flows per second instead of 222 (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). Each of them is a savepoint and can fail alone;
-// none reports success before the commit.
+// Kysely's dialect for node:sqlite, whose calls block the event loop, so a transaction that finds the file locked is retried
+// instead.
+// Concurrent transactions share one commit, because a commit waits for the disk: 353 flows per second instead of 222
+// (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). Each is a savepoint that can fail separately; none reports
+// success before the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -20,18 +21,16 @@ import { isBusy, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteError } from '#server/db/en
 
 type SqliteParts = {
   readonly sqlite: DatabaseSync;
-  /** How long a statement may wait for its turn. Milliseconds. */
+  /** Maximum wait for a turn. Milliseconds. */
   readonly patienceMs: number;
-  /** Whether the file at the path is still the one that is open. */
   readonly isFileOurs: () => boolean;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
-/** Makes the dialect. Destroying the Kysely instance closes the file once everything that was asked for is done. */
+/** Destroying the Kysely instance closes the file after pending work. */
 export function createSqliteDialect(parts: SqliteParts): Dialect {
   return {
-    // Without the first, Kysely would queue connections itself, without a time limit. Without the second, its migrations would run
-    // outside a transaction.
+    // Prevents Kysely's own queue, which has no time limit, and migrations outside a transaction.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
         supportsMultipleConnections: { value: true },
@@ -43,7 +42,7 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
   };
 }
 
-/** SQLite plans a bare `limit ?` anew for each value: 25 to 49 µs instead of 3 to 9. It does not look behind a sign. */
+/** SQLite replans a bare `limit ?` for each value: 25 to 49 µs instead of 3 to 9. A sign before it prevents that. */
 class QueryCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
     this.append('limit +');
@@ -53,7 +52,6 @@ class QueryCompiler extends SqliteQueryCompiler {
 
 type Query = { readonly sql: string; readonly parameters: readonly unknown[] };
 
-/** A transaction that begins, or a statement outside of one. */
 type Turn = {
   readonly connection: DatabaseConnection;
   readonly purpose: 'begin' | 'write' | 'read';
@@ -63,7 +61,6 @@ type Turn = {
   timer?: NodeJS.Timeout;
 };
 
-/** What waits for the shared commit. */
 type Group = {
   readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
   /** When a commit that meets a lock gives up; milliseconds since 1970. */
@@ -74,22 +71,21 @@ type Group = {
   isDue: boolean;
 };
 
-/** A commit waits no longer than this for others to share it. Milliseconds. */
+/** Maximum wait of a commit for others. Milliseconds. */
 const GATHER_MS = 8;
-/** A group of several commits after this many turns of the event loop without a new member. */
+/** A shared commit runs after this many event-loop turns without a new member. */
 const QUIET_TURNS = 6;
-/** Between two tries at a locked file: the commit of another process takes a few milliseconds. */
+/** Another process's commit takes a few milliseconds. */
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
 function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
-  /** Whose transaction is under way, and what failed first in it: as on PostgreSQL, it can't be committed any more. */
+  /** The running transaction and its first error, after which it cannot be committed, as on PostgreSQL. */
   let owner: DatabaseConnection | null = null;
   let failure: { readonly cause: unknown } | null = null;
   let group: Group | null = null;
   let turns: Turn[] = [];
-  /** Runs while another process has locked the file. */
   let retry: NodeJS.Timeout | null = null;
   let onIdle: (() => void) | null = null;
 
@@ -107,7 +103,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
 
   function giveTurns(): void {
     while (owner === null && group?.isDue !== true) {
-      // Reading needs no lock.
       const turn = retry === null ? turns[0] : turns.find(({ purpose }) => purpose === 'read');
       if (turn === undefined) break;
       turns = turns.filter((other) => other !== turn);
@@ -124,7 +119,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     if (owner === null && group === null && turns.length === 0) onIdle?.();
   }
 
-  /** @returns false when the file is locked */
+  /** @returns false if the file is locked */
   function take({ connection, purpose, query, resolve, reject }: Turn): boolean {
     try {
       if (group === null && purpose !== 'read') openGroup();
@@ -158,13 +153,12 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   function openGroup(): void {
     // A commit into a deleted file would lose the lead.
     if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
-    // A plain "begin" takes the write lock at the first write, where waiting is no longer allowed.
+    // A plain "begin" takes the write lock at the first write, when waiting is no longer allowed.
     command('begin immediate');
     group = { members: [], deadline: Date.now() + patienceMs, hasFailed: false, isDue: false };
     commitWhenQuiet(group, performance.now(), 0, 0);
   }
 
-  /** Commits when no more members come: a single one after one turn of the event loop, several after QUIET_TURNS or GATHER_MS. */
   function commitWhenQuiet(opened: Group, since: number, members: number, quietTurns: number): void {
     setImmediate(() => {
       if (group !== opened) return;
@@ -182,7 +176,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     try {
       command('commit');
     } catch (error) {
-      // A commit can meet a reader's lock where there is no write-ahead log.
+      // Without a write-ahead log, a commit can meet a reader's lock.
       if (isBusy(error) && Date.now() < due.deadline) setTimeout(commit, untilNextTry(), due);
       else abandon(error);
       return;
@@ -198,7 +192,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     giveTurns();
   }
 
-  /** Rolls back all that wait for the commit. */
   function abandon(error: unknown): void {
     writes.failed(error);
     try {
@@ -213,7 +206,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     writes.failed(error);
     if (group === null) return;
     group.hasFailed = true;
-    // A full disk or an I/O error ends a transaction by itself, and with it all that wait for its commit.
+    // A full disk or an I/O error rolls back by itself, and with it all that wait for the commit.
     if (!sqlite.isTransaction) endGroup(({ reject }) => reject(error));
   }
 
@@ -272,7 +265,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         endTransaction();
       }),
     rollbackTransaction: rollBack,
-    // A transaction that was neither committed nor rolled back ends here.
     releaseConnection: rollBack,
     destroy: () =>
       new Promise<void>((resolve) => {
@@ -286,10 +278,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   };
 }
 
-/** Several times what the server has; then all are prepared again. What they hold lies outside the JavaScript heap. */
+/** Several times what the server has; then all are prepared again. Their memory lies outside the JavaScript heap. */
 const MOST_PREPARED = 200;
 
-/** Returns a function that runs a statement, and keeps it prepared. */
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly returnsRows: boolean }>();
   const prepare = (sql: string) => {

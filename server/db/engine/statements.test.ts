@@ -1,4 +1,4 @@
-// How many texts of statements there are: each is prepared once and kept, so their number must not grow with visitors.
+// Each statement is prepared and cached, so their number must not grow with visitors.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -10,10 +10,9 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  it(`on ${engine} many visitors, resends, wrong codes and hours need no more statements than a few`, async () => {
+  it(`on ${engine} many visitors, resends, wrong codes and hours need only a few statements`, async () => {
     const texts = new Set<string>();
     const database = await freshDatabase(engine, { onStatement: (text) => texts.add(text) });
-    // Every fifth visitor's mail is put off once, to see that way as well.
     const deferred = new Set<string>();
     const onRecipient = (address: string) => {
       if (!/[05]@/.test(address) || deferred.has(address)) return null;
@@ -33,7 +32,6 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
         await visitor.post(API.leads, filledForm({ email, name: 'Ada, again' }));
         await server.advance(61);
-        // What was put off comes now, and the time to the next one begins.
         server.wakeWorker();
         await server.inbox.waitForMail(email);
         await server.advance(61);
@@ -57,18 +55,18 @@ for (const engine of ENGINES) {
       const usual = texts.size;
       for (let number = 11; number <= 30; number += 1) await flow(number);
       assert.ok(texts.size > 20, 'they are counted');
-      // What happens once in a while may come late; what happens with every visitor would be twenty times as many.
+      // Rare statements may come late; one per visitor would be twenty times as many.
       assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
     });
   });
 }
 
-/** What a form, its code and the article cost on PostgreSQL, transactions and locks included. Each statement more is a cost for every visitor. */
+/** For form, code and article on PostgreSQL, transactions and locks included. */
 const MOST_OF_A_VISITOR = 21;
 const MOST_LOOKS = 5;
 
 for (const engine of ENGINES) {
-  it(`on ${engine} a visitor's form, code and article take at most ${MOST_OF_A_VISITOR} statements, and the mail few looks`, async () => {
+  it(`on ${engine} a visitor’s form, code and article take at most ${MOST_OF_A_VISITOR} statements, with few polls for mail`, async () => {
     const asked: string[] = [];
     const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
     await withServer({ engine, database }, async (server) => {
@@ -83,13 +81,12 @@ for (const engine of ENGINES) {
       };
       const isNoted = (text: string) => text.startsWith('update "outbox" set "state"');
       const isComposed = (text: string) => /from "codes" where "id" = \S+$/.test(text);
-      // What is looked at now and then is looked at first.
       await flow(1);
       await until(() => asked.some(isNoted));
       asked.length = 0;
       await flow(2);
       await until(() => asked.some(isNoted));
-      // The worker looks when it is woken, after what it found, after the delivery, and on its own each second.
+      // The worker polls when woken, after each find, after the delivery, and every second.
       const looks = asked.filter((text) => text.startsWith('with "due"'));
       const ofVisitor = asked.filter((text) => !isNoted(text) && !isComposed(text) && !looks.includes(text));
       assert.ok(looks.length <= MOST_LOOKS, `${looks.length} looks`);

@@ -1,4 +1,4 @@
-// The first tables. Never edited after a release: a change is a new migration.
+// Never edit this after a release; add a migration instead.
 import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely';
 
 const key = (column: ColumnDefinitionBuilder) => column.primaryKey();
@@ -18,7 +18,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await makeCounts(db);
 }
 
-/** What visitors typed, and the codes that were mailed to them. */
 async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('consent_wordings')
@@ -49,7 +48,7 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('expires_at', 'bigint', required)
     .addColumn('verified_at', 'bigint')
     .execute();
-  // By its end: a stranger may have had thousands, few of which are still open.
+  // By its end, because a stranger may have had thousands, few of them open.
   await schema
     .createIndex('submissions_of_browser')
     .on('submissions')
@@ -78,7 +77,7 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn('expires_at', 'bigint', required)
     .addColumn('used_at', 'bigint')
     .execute();
-  // This and the next one hold the whole order in which rows are asked for: "the newest" is one step.
+  // This index and the next include the sort order, so "the newest" is one step.
   await schema.createIndex('codes_by_email').on('codes').columns(['email', 'created_at', 'id']).execute();
   await schema
     .createIndex('codes_by_submission')
@@ -87,7 +86,6 @@ async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** The columns that server/jobs/queue.ts works with. */
 const addJobColumns = <Table extends string>(table: CreateTableBuilder<Table>) =>
   table
     .addColumn('id', 'text', key)
@@ -115,9 +113,8 @@ async function makeMail(db: Kysely<unknown>): Promise<void> {
     .addColumn('error_class', 'text')
     .execute();
   const waiting = sql<boolean>`state = 'queued'`;
-  // Only waiting mail is indexed, so finding the next stays as quick with a million sent.
+  // Only waiting mail is indexed, so a million sent mails don't slow it down.
   await schema.createIndex('outbox_by_turn').on('outbox').columns(['turn_at', 'id']).where(waiting).execute();
-  // The pace of the last minute is read from its end.
   await schema
     .createIndex('outbox_sent')
     .on('outbox')
@@ -135,7 +132,7 @@ async function makeMail(db: Kysely<unknown>): Promise<void> {
 
   await schema
     .createTable('suppressions')
-    // A pseudonym: it stays when the e-mail address is erased.
+    // A pseudonym, which outlives the e-mail address.
     .addColumn('address_key', 'text', required)
     .addColumn('reason', 'text', required)
     .addColumn('email', 'text')
@@ -209,10 +206,8 @@ async function makeLeads({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Receipts, withdrawals, and the chain that proves both: each entry holds the hash of the one before. */
 async function makeConsent(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
-  // A receipt never names words that nobody saw.
   await sql`
     insert into consent_wordings (version, text, first_used_at) values (
       'not-stated',
@@ -248,7 +243,7 @@ async function makeConsent(db: Kysely<unknown>): Promise<void> {
     .createTable('consent_chain')
     .addColumn('position', 'bigint', key)
     .addColumn('kind', 'text', required)
-    // No reference: its row may be erased, and its position stays.
+    // No reference, because its row may be erased while its position stays.
     .addColumn('row_id', 'text', required)
     .addColumn('content', 'text')
     .addColumn('salt', 'text')
@@ -268,7 +263,6 @@ async function makeConsent(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** People who come from a previous tool. */
 async function makeImported({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('imported_leads')
@@ -308,7 +302,7 @@ async function makeWebhooks({ schema }: Kysely<unknown>): Promise<void> {
     .createTable('webhook_events')
     .$call(addJobColumns)
     .addColumn('type', 'text', required)
-    // No reference: the event that a lead was erased is sent after the lead has gone.
+    // No reference, because the erasure's event outlives the lead.
     .addColumn('lead_id', 'text', required)
     .addColumn('endpoint', 'text', required)
     .addColumn('position', 'bigint', required)
@@ -340,7 +334,6 @@ async function makeWebhooks({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Sign-ins that wait for their code, sessions, passkeys, and who did what. */
 async function makeDesk({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('desk_sign_ins')
@@ -405,7 +398,6 @@ async function makeDesk({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Limits, and what is counted about nobody. */
 async function makeCounts({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('limit_windows')

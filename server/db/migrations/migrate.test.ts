@@ -15,7 +15,6 @@ import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 
 const execute = promisify(execFile);
 
-/** Opens the database, migrates it and closes it again, in a separate process, as a start of the server does. */
 async function migrateInOwnProcess(config: Config['database']): Promise<void> {
   const script = `
     const { openDatabase } = await import('#server/db/engine/connect.ts');
@@ -31,7 +30,7 @@ async function migrateInOwnProcess(config: Config['database']): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`migrations on ${engine}`, () => {
-    it('run once when many processes start at the same time', async () => {
+    it('run once when many processes start together', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'migrate-'));
       const config: Config['database'] =
         engine === 'sqlite'
@@ -55,7 +54,7 @@ for (const engine of ENGINES) {
 }
 
 describe('SQLite', () => {
-  it('is opened so that a commit survives a power cut and nothing waits inside the event loop', async () => {
+  it('is opened so that a commit survives a power cut and nothing blocks the event loop', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-'));
     const database = openDatabase({ engine: 'sqlite', file: path.join(folder, 'new', 'leads.db') }, () => {});
     try {

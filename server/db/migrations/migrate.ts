@@ -1,5 +1,4 @@
-// Brings the database up to date at start. Safe when several processes start at once: the second waits and finds
-// nothing left to do.
+// Migrates the database at start. Of several processes, the second waits and finds nothing to do.
 import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
@@ -9,16 +8,12 @@ import { isBusy } from '#server/db/engine/outages.ts';
 import * as firstTables from '#server/db/migrations/2026-11-26-first-tables.ts';
 
 /**
- * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
- * that one still runs beside it, and may be gone back to (schema-changes.test.ts looks). One that must, once no release in use needs
- * it any more, has a name that ends with {@link NO_WAY_BACK}.
+ * Append new ones. The previous release still runs alongside, so keep what it reads or writes (schema-changes.test.ts checks). A
+ * breaking one, once no such release is in use, has a name ending with {@link NO_WAY_BACK}.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-26-first-tables': firstTables };
 
-/**
- * Looks which migrations ran, and changes nothing.
- * @returns the names of those that are still to run, and of those that only a newer version of this page knows
- */
+/** Read-only. @returns pending migrations, and those known only to a newer release */
 export async function compareMigrations<Tables>(
   db: Kysely<Tables>,
 ): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
@@ -35,20 +30,20 @@ export async function compareMigrations<Tables>(
 
 const PATIENCE_MS = 60_000;
 
-/** Ends the name of a migration that no release can live with which does not know it. */
+/** Marks a migration that older releases cannot work with. */
 export const NO_WAY_BACK = '-no-way-back';
 
 /**
- * Runs the migrations that have not run yet, all or none.
- * @param options mayBeNewer: a database that a newer version has used is taken as it is, unless there is no way back
- * @returns the migrations of a newer version. Throws the database's error when one fails
+ * Runs pending migrations, all or none.
+ * @param options mayBeNewer: accepts a newer release's database unless marked {@link NO_WAY_BACK}
+ * @returns migrations of a newer release. Throws the database's error
  */
 export async function migrate(
   { db, engine }: OpenDatabase,
   { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
 ): Promise<readonly string[]> {
   const run = engine === 'postgres' ? migratePostgres : runMigrations;
-  // Another process that migrates a large database takes longer than a visitor is made to wait.
+  // Another process's migration may take longer than a visitor waits.
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
@@ -57,7 +52,7 @@ export async function migrate(
     } catch (error) {
       if (mayBeNewer && isOfNewerVersion(error)) {
         const { pending, unknown } = await compareMigrations(db);
-        // What a newer version used has all of ours. Without them, it is from before the first release.
+        // A newer release's database has all of ours. Otherwise it dates from before the first release.
         if (pending.length > 0 || unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
         await run(db, unknown);
         return unknown;
@@ -67,16 +62,12 @@ export async function migrate(
   }
 }
 
-/** As Kysely's own, so that releases that ask for it in its way wait as well. */
+/** Kysely's own lock number, so releases that use Kysely's lock wait too. */
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
-/**
- * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that cannot be
- * found again.
- */
+/** One transaction including the lock: Kysely's lock belongs to a session, which a pooler could lose. */
 async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // On a large database a migration takes longer than a visitor is made to wait.
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
     await sql`select set_config('lock_timeout', ${String(PATIENCE_MS)}, true)`.execute(tx);
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(tx);
@@ -84,11 +75,9 @@ async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly stri
   });
 }
 
-/** Whether a migration ran that this version does not know. */
 export const isOfNewerVersion = (error: unknown): boolean =>
   error instanceof Error && /previously executed migration .+ is missing/.test(error.message);
 
-/** @param others migrations that ran and are not ours */
 async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
   const { error } = await migratorOf(db, { ...MIGRATIONS, ...Object.fromEntries(ran) }).migrateToLatest();
@@ -96,8 +85,8 @@ async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string
 }
 
 /**
- * Brings an empty database of SQLite to where an earlier release left it.
- * @param newest the last migration that runs
+ * Migrates an empty SQLite database to an earlier release's state.
+ * @param newest the last migration to run
  */
 export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
   const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);

@@ -1,5 +1,4 @@
-// Old and new processes work on one database while releases change, and an operator may go back by one: no migration may take
-// from the release before what it reads or writes.
+// Old and new processes share a database during a release, and an operator may go back by one release.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -10,7 +9,7 @@ import { MIGRATIONS, NO_WAY_BACK } from '#server/db/migrations/migrate.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { narrowings, readShape } from '#testing/schema-changes.ts';
 
-/** What is allowed all the same, and why: 'MIGRATION: LINE': 'reason'. What takes something away is a migration of NO_WAY_BACK. */
+/** Permitted exceptions: 'MIGRATION: LINE': 'reason'. Breaking changes belong in a NO_WAY_BACK migration. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
 async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Promise<void>): Promise<void> {
@@ -27,7 +26,7 @@ async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Pr
 
 for (const engine of ENGINES) {
   describe(`migrations on ${engine}`, () => {
-    it('leave to the release before all that it reads and writes', () =>
+    it('keep everything that the previous release reads and writes', () =>
       withEmptyDatabase(engine, async (db) => {
         const [first = '', ...others] = Object.keys(MIGRATIONS);
         await MIGRATIONS[first]?.up(db);
@@ -47,7 +46,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('that would take something away are found out', () =>
+    it('are rejected if they would remove something', () =>
       withEmptyDatabase(engine, async (db) => {
         const run = (text: string) => sql.raw(text).execute(db);
         await run(
@@ -80,7 +79,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a column that must be given, may no longer be null or changes its type is found out', () =>
+it('are rejected if a column becomes required, loses null or changes its type', () =>
   withEmptyDatabase('postgres', async (db) => {
     const run = (text: string) => sql.raw(text).execute(db);
     await run(`create table t (id text primary key, a text, b text not null default 'b', c integer)`);

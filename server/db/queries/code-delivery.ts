@@ -1,11 +1,10 @@
-// The fate of a person who asked for a code, in one word that is the same in every list.
+// A code's delivery status, in one word that is the same in every list.
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * `entered`: one of the codes was. `open`: one was mailed and can still be entered. `wrong-tries`: only wrong digits were
- * entered. `not-tried`: mailed, and nothing was entered. `refused`: the mail server refused it for good. `waiting`: the mail
- * has not left yet. `too-late`: the code expired before its mail could leave. `unknown`: the outcome of the mail is no longer
- * kept.
+ * `entered`: at least one code. `open`: mailed and can still be entered. `wrong-tries`: only wrong digits. `not-tried`: mailed,
+ * nothing entered. `refused`: by the mail server, for good. `waiting`: not mailed yet. `too-late`: expired before mailing.
+ * `unknown`: the mail's result is no longer kept.
  */
 export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
@@ -14,8 +13,8 @@ export type CodeFate =
 const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
 
 /**
- * Facts about codes `a` and their mails `o`: columns of a query.
- * @param of one code each; or all codes of a person, by which the query is to be grouped
+ * Columns about codes `a` and their mails `o`.
+ * @param of one code each, or all codes of a person, by which the query must be grouped
  */
 export const codeFacts = (now: number, of: 'code' | 'person') => {
   const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
@@ -31,7 +30,6 @@ export const codeFacts = (now: number, of: 'code' | 'person') => {
     ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
 };
 
-/** One word for {@link codeFacts}. */
 export const fateOfFacts = sql<CodeFate>`case
   when entered = 1 then 'entered'
   when live = 1 then 'open'

@@ -1,16 +1,13 @@
-// Counts the rows of a time by their ids alone, which are in an index: quick also in a long table.
+// Counts rows by ID in the index, fast even in a long table.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { firstIdsAt, oneRow, type TimedTable } from '#server/db/engine/first-id-at.ts';
 
-/** How many spans one statement counts, so that none lasts. */
+/** Spans per statement, so none lasts. */
 const AT_ONCE = 10;
 
-/**
- * Counts the rows of a table in each of some spans.
- * @param spans from: included; to: excluded; milliseconds since 1970
- */
+/** @param spans from: included; to: excluded; milliseconds since 1970 */
 export async function countsBetween(
   db: Db,
   timed: TimedTable,

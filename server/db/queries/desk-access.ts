@@ -1,13 +1,11 @@
-// What lets people in at the desk in a browser: their sessions, sign-ins that wait for a code, and passkeys.
 import type { Db } from '#server/db/engine/connect.ts';
 import { sessionsOf } from '#server/db/tables/desk-sessions.ts';
 
 const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
 
-/** How many rows of each table were deleted. */
 export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
 
-/** Deletes it. @param except addresses whose access stays */
+/** @param except e-mail addresses that keep their access */
 export async function deleteDeskAccess(db: Db, except: readonly string[] = []): Promise<DeletedAccess> {
   const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
   for (const table of TABLES) {
@@ -20,7 +18,7 @@ export async function deleteDeskAccess(db: Db, except: readonly string[] = []): 
   return deleted;
 }
 
-/** Ends a person's sessions and the sign-ins that wait for a code; passkeys stay. @returns how many sessions had not ended by now */
+/** Passkeys stay. @returns the number of unexpired sessions */
 export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },

@@ -1,5 +1,4 @@
-// Expiry: rows whose time is up are deleted, a few in each transaction. Verified submissions stay, and their leads and receipts
-// with them.
+// Deletes expired rows, a few per transaction. Verified submissions stay with their leads and receipts.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -11,34 +10,31 @@ import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
-/** What was made before these times expires. Milliseconds since 1970; null: it stays. */
+/** Older rows expire. Milliseconds since 1970; null: keep. */
 export type Cutoffs = {
-  /** Forms that were never verified, codes, and the record of the desk. */
+  /** Unverified forms, codes, and the audit log. */
   readonly unverified: number | null;
   /** Mail and webhook events, sent or not. */
   readonly mail: number | null;
-  /** Limit windows, sign-ins and sessions of the desk that have ended by then; also the present, for what is looked at once a day. */
+  /** Limit windows, desk sign-ins and sessions that ended by then; also the present, for daily checks. */
   readonly windows: number;
-  /** Counts of the funnel, by whole days. */
   readonly funnel: number;
 };
 
-/** How far the steps have come that need several calls. It lasts as long as the process. */
+/** Progress of steps that need several calls, for the process's lifetime. */
 export type ExpiryProgress = {
   readonly domains: DomainProgress;
 };
 
 type DomainProgress = {
-  /** When the domains were last looked through; milliseconds since 1970. */
   lookedAt: number;
-  /** Domains for which no address has been found so far; null between two searches. */
+  /** Domains without an address so far; null between two searches. */
   unused: Set<string> | null;
-  /** The tables still to be searched, and the last id seen in the first of them. */
+  /** Remaining tables, and the last ID seen in the first of them. */
   tables: readonly (typeof TABLES_WITH_DOMAINS)[number][];
   after: string;
 };
 
-/** The tables whose addresses keep a domain in use. */
 const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
 
 export const newExpiryProgress = (): ExpiryProgress => ({
@@ -59,18 +55,15 @@ export type ExpiringTable =
   | 'desk_sessions'
   | 'desk_log';
 
-/** Rows deleted, by table; a table without any may be missing. */
+/** By table; one without deleted rows may be missing. */
 export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/**
- * Goes on with one kind of row: looks at some and deletes those that have expired, `limit` at most, with what belongs to them. `done`: there
- * are no more.
- */
+/** Deletes at most `limit` expired rows of one kind, with their dependents. `done`: none are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
-/** Makes the steps, each to be repeated until it is done. Rows that refer to others come first. */
+/** Repeat each step until done. Rows that refer to others come first. */
 export function expirySteps(
   { unverified, mail, windows, funnel }: Cutoffs,
   progress: ExpiryProgress,
@@ -105,10 +98,7 @@ export function expirySteps(
   ];
 }
 
-/**
- * Takes one step, in one transaction.
- * @returns null when another process is taking one
- */
+/** @returns null if another process is taking a step */
 export async function takeStep(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   step: ExpiryStep,
@@ -125,7 +115,7 @@ export async function takeStep(
   });
 }
 
-/** A step that is done when it deletes less than it might. */
+/** Done once it deletes less than its limit. */
 const simpleStep =
   (table: ExpiringTable, deleteSome: (tx: Db, limit: number) => Promise<number>): ExpiryStep =>
   async (tx, limit) => {
@@ -145,7 +135,7 @@ async function deleteByIds(
   return Number(numDeletedRows);
 }
 
-/** Ids begin with their time, so the oldest rows come first in the primary key. */
+/** IDs begin with their time, so the oldest rows come first in the primary key. */
 const oldestIds = (table: 'outbox' | 'webhook_events' | 'codes' | 'desk_log', until: number, limit: number) =>
   sql`select id from ${sql.table(table)} where id < ${lowestIdAt(until)} order by id limit ${limit}`;
 
@@ -158,7 +148,7 @@ const recordStep = (until: number): ExpiryStep =>
 const codesStep = (until: number): ExpiryStep =>
   simpleStep('codes', async (tx, limit) => {
     const oldest = oldestIds('codes', until, limit);
-    // Mail goes with its code, also when MAIL_RETENTION_DAYS would keep it.
+    // Mail goes with its code, even if MAIL_RETENTION_DAYS would keep it.
     await tx
       .deleteFrom('outbox')
       .where(sql<boolean>`code_id in (${oldest})`)
@@ -166,7 +156,6 @@ const codesStep = (until: number): ExpiryStep =>
     return deleteByIds(tx, 'codes', oldest);
   });
 
-/** Challenges that were never verified, and no longer have a code. */
 const unverifiedStep = (until: number): ExpiryStep =>
   simpleStep('submissions', (tx, limit) =>
     deleteByIds(
@@ -180,11 +169,10 @@ const unverifiedStep = (until: number): ExpiryStep =>
   );
 
 /**
- * Anyone can type an address that does not exist: once nothing else is held about it, its pseudonym is enough to keep mail away. The
- * operator's notes stay as they are, and an address that unsubscribed is a lead's.
+ * Anyone can type a dead address: once no other data remains, its pseudonym is enough to suppress mail. The operator's notes
+ * stay, and an unsubscribed address is a lead's.
  */
 function suppressionsStep(until: number): ExpiryStep {
-  // Most stay as they are: each call goes on behind the ones before it.
   let after = '';
   return async (tx, limit) => {
     const page = await tx
@@ -215,12 +203,12 @@ function suppressionsStep(until: number): ExpiryStep {
   };
 }
 
-/** Addresses searched in one transaction, for each row that may be deleted in one. */
+/** Addresses searched per transaction, for each row that may be deleted. */
 const ADDRESSES_PER_ROW = 10;
 
 /**
- * Once a day, deletes the domains that no address has any more. There is no index by domain, so every address is read, a few thousand
- * in a transaction. A domain that comes into use during the search is looked up anew.
+ * Deletes unused domains once a day. Without an index by domain, it reads every address, a few thousand per transaction. A domain
+ * that comes into use meanwhile is looked up again.
  */
 const domainsStep =
   (now: number, progress: DomainProgress): ExpiryStep =>
@@ -251,7 +239,6 @@ const domainsStep =
     return { deleted: { mail_domains: Number(numDeletedRows) }, done };
   };
 
-/** Takes the domains of the next addresses from those that seem unused. */
 async function searchAddresses(
   tx: Db,
   progress: DomainProgress,

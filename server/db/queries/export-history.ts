@@ -1,21 +1,18 @@
-// Which leads went out under which name of an export, and when.
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** The leads that went out in an export: those remembered under its name at a time. Milliseconds since 1970, both included. */
+/** An export, found by its name and the time of its rows. Milliseconds since 1970, inclusive. */
 export type ExportRun = { readonly name: string; readonly from: number; readonly to: number };
 
 export type NamedExport = {
   readonly name: string;
-  /** The newest that had any lead; of people who were erased since, nothing is known. */
+  /** Newest export with leads; erased people don't count. */
   readonly last: ExportRun & { readonly leads: number };
-  /** In all exports of this name. */
   readonly leads: number;
 };
 
-/** Rows of earlier builds have the time of their page, and the pages of an export were noted one right after the other. */
+/** Older rows have their page's time, and an export's pages follow each other closely. */
 const SAME_RUN_MS = 2_000;
 
-/** The names of exports that remember what they had, with the newest of each, in the order of their names. */
 export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   const rows = await db
     .selectFrom('exported_leads')
@@ -44,7 +41,7 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
 const MOST_AT_ONCE = 1_000;
 
 /**
- * Records that an export of this name has had these leads. Skips those that were erased meanwhile.
+ * Skips leads erased meanwhile.
  * @param now milliseconds since 1970
  */
 export async function rememberExported(

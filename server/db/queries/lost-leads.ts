@@ -1,4 +1,4 @@
-// Lost leads: people who asked for a code and never became leads, read a page at a time.
+// Lost leads, who asked for a code but never became leads, page by page.
 import { sql } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
@@ -14,33 +14,30 @@ import {
 import type { Span } from '#server/db/queries/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
-/** One address that never entered a code. */
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
   /** Of the newest code. */
   readonly id: string;
   readonly email: string;
-  /** Of the form; null when it is no longer kept. */
+  /** Null if no longer kept. */
   readonly submission_id: string | null;
   /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
-  /** When the newest code was asked for. Milliseconds since 1970. */
+  /** The newest request. Milliseconds since 1970. */
   readonly asked_at: number;
-  /** How many codes were made in the span. */
   readonly codes: number;
   readonly wrong_tries: number;
   readonly fate: Exclude<CodeFate, 'entered'>;
-  /** What the mail server said to the newest mail; null when it said nothing, or the reply is no longer kept. */
+  /** The mail server's reply to the newest mail, if any is kept. */
   readonly reply: string | null;
-  /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
   readonly error_class: string | null;
 };
 
 type Where = { readonly span: Span; readonly now: number };
 
 /**
- * Reads lost leads, the oldest request first. Leaves out addresses that were erased, or became leads at any time.
- * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
- * @returns pages, which may be empty
+ * Oldest request first, without erased addresses and anyone who ever became a lead.
+ * @param now milliseconds since 1970; a live code has the delivery status `open`
+ * @returns pages, possibly empty
  */
 export async function* lostLeadPages(
   db: Db,
@@ -52,8 +49,8 @@ export async function* lostLeadPages(
 }
 
 /**
- * The same a part at a time, the newest request first.
- * @param options from: the `next` of the look before, null: none. most: people to return. forMs: how long to look, in milliseconds
+ * {@link lostLeadPages} in parts, newest request first.
+ * @param options from: the previous `next`, or null. most: people. forMs: milliseconds
  */
 export const lookForLost = (
   db: Db,
@@ -70,7 +67,6 @@ export const lookForLost = (
 
 const rangeOf = ({ from, to }: Span) => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
 
-/** Reads those whose newest code of the span is in a slice. */
 async function lostIn(
   db: Db,
   { after, last }: Slice,

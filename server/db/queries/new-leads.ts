@@ -1,4 +1,4 @@
-// Who became a lead, and when. Found by the receipts, whose ids sort by time: so leads need no index by time.
+// New leads of a period, found by receipts, whose IDs sort by time: so leads need no index by time.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -22,7 +22,7 @@ const SHOWN = [
   'l.first_verified_at',
 ] as const satisfies readonly `l.${keyof NewLead}`[];
 
-/** One row for each lead of a span. The first receipt of a lead was written when it became one, perhaps with another at that moment. */
+/** A lead's first receipt was written when it became one, perhaps with another at that moment. */
 const inSpan = (db: Db, { from, to }: Span) =>
   db
     .selectFrom('consent_receipts as r')
@@ -36,15 +36,12 @@ const inSpan = (db: Db, { from, to }: Span) =>
       )`,
     );
 
-/** A lead; undefined when it was erased. */
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   db.selectFrom('leads as l').select(SHOWN).where('l.id', '=', id).executeTakeFirst();
 
-/** The first leads of a span. */
 export const newLeadsOf = (db: Db, span: Span, most: number): Promise<NewLead[]> =>
   inSpan(db, span).select(SHOWN).orderBy('r.id').limit(most).execute();
 
-/** How many leads a span has. */
 export async function countNewLeads(db: Db, span: Span): Promise<number> {
   const { count } = await inSpan(db, span)
     .select((eb) => eb.fn.countAll().as('count'))
@@ -52,7 +49,6 @@ export async function countNewLeads(db: Db, span: Span): Promise<number> {
   return Number(count);
 }
 
-/** Whether a span has more leads than that. */
 export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
   const rows = await inSpan(db, span)
     .select('r.id')

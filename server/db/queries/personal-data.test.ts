@@ -1,4 +1,3 @@
-// Personal data: every column is classified, and what is known about an address is found and erased.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -55,7 +54,6 @@ const erase = ({ database, service, now }: ServerUnderTest, email: string) =>
     }),
   );
 
-/** Sends the form and enters the code that comes. */
 async function verify(server: ServerUnderTest, email: string, address: string, mail = 1) {
   const visitor = createVisitor(server, address);
   const agent = { headers: { 'user-agent': `Browser of ${email}` } };
@@ -65,7 +63,6 @@ async function verify(server: ServerUnderTest, email: string, address: string, m
   return visitor;
 }
 
-/** Everybody is exported, and their consents are sealed; one is corrected. */
 async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
   await server.advance(60);
   await desk(server.service, ['export', '--since-last', 'crm']);
@@ -84,7 +81,7 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
-    it('is in no table and no column that is not classified', async () => {
+    it('is in no unclassified table or column', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsIn(db), knownColumns());
       // As a later migration would.
@@ -93,7 +90,7 @@ for (const engine of ENGINES) {
       await close();
     });
 
-    it('is listed for an address, and for no other', () =>
+    it('is listed for exactly one e-mail address', () =>
       withServer({ engine }, async (server) => {
         await verify(server, TYPED, HOME);
         await verify(server, 'eve@example.com', '198.51.100.8');
@@ -125,14 +122,13 @@ for (const engine of ENGINES) {
         assert.ok(!JSON.stringify(listed).includes('eve@'));
       }));
 
-    it('is erased everywhere, and no other person’s; the session ends, and the address may come again', () =>
+    it('is erased everywhere for one person only; the session ends, and the e-mail address may return', () =>
       withServer({ engine }, async (server) => {
         await verify(server, 'eve@example.com', '198.51.100.8');
         await server.advance(0);
         const before = await dump(server);
         const visitor = await verify(server, TYPED, HOME);
         await workAtTheDesk(server);
-        // A stranger who asked for the same address, and did not enter the code.
         await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);
@@ -155,7 +151,7 @@ for (const engine of ENGINES) {
         });
 
         const after = await dump(server);
-        // Whose hour it is that a network's window counts, it does not say.
+        // A network's window doesn't reveal whose it is.
         const { limit_windows: windows, ...others } = after;
         assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
         assert.doesNotMatch(JSON.stringify(windows), /ada@/i);
@@ -168,7 +164,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
       }));
 
-    it('that is erased while its mail waits or its code is typed is not mailed and opens nothing', () =>
+    it('erased while its mail waits or its code is typed causes no mail and opens nothing', () =>
       withServer(
         { engine, inbox: { onRecipient: () => Object.assign(new Error('Later'), { responseCode: 451 }) } },
         async (server) => {
@@ -188,7 +184,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('that is erased leaves the codes of the day counted', () =>
+    it('leaves the day’s codes counted after an erasure', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         for (const mail of [1, 2]) {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
@@ -203,7 +199,7 @@ for (const engine of ENGINES) {
         assert.equal(still.headers['retry-after'], refused.headers['retry-after']);
       }));
 
-    it('that is erased leaves the tries of the day counted', () =>
+    it('leaves the day’s attempts counted after an erasure', () =>
       withServer({ engine }, async (server) => {
         const ask = async (mail: number) => {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
@@ -227,7 +223,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a code that is compared while its address is erased opens nothing, on postgres', () =>
+it('a code compared while its e-mail address is erased opens nothing on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     const visitor = createVisitor(server, HOME);
     await visitor.post(API.leads, filledForm());

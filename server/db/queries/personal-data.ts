@@ -1,4 +1,4 @@
-// What is known about an e-mail address: listed, and erased everywhere in one transaction.
+// Lists everything about an e-mail address, and erases it in one transaction.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
@@ -11,25 +11,22 @@ import { domainOf } from '#server/platform/domain-of.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 type Tables = typeof TABLES;
-/** A table whose rows are about an e-mail address. */
 type AboutAnAddress = {
   [Table in keyof Tables]: Tables[Table] extends { isAbout: unknown } ? Table : never;
 }[keyof Tables];
 
-/** What a desk user's account consists of: it is no part of the lead with the same e-mail address. */
+/** A desk user's account isn't part of the lead with the same e-mail address. */
 type OfDeskUsers = 'desk_sign_ins' | 'desk_sessions' | 'desk_passkeys';
-/** How many rows of each table an erasure takes or makes anonymous. */
+/** Rows deleted or anonymised, by table. */
 export type ErasedRows = Readonly<Record<Exclude<AboutAnAddress, OfDeskUsers>, number>>;
 
-/** All rows about an address, by table. */
 export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
 
-/** Which rows of a table are about an e-mail address. */
 const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
 /**
- * Lists what is known about an e-mail address. Limits are not listed: they know pseudonyms and networks, for two days at most.
- * @param typedEmail in any case of letters
+ * Leaves out limits, which hold pseudonyms and networks for at most two days.
+ * @param typedEmail in any case
  */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
   const email = normaliseEmail(typedEmail);
@@ -43,15 +40,14 @@ const NO_ADDRESS = '';
 
 type LeadErased = {
   readonly leadId: string;
-  /** A webhook event about the lead may be on its way until then; milliseconds since 1970, null: none is. */
+  /** Until when a webhook event about the lead may be under way. Milliseconds since 1970. */
   readonly inHandUntil: number | null;
 };
 
 /**
- * Erases an address everywhere. Its lead's sessions end, and mail to it is not sent. When codes were made stays, under a pseudonym and
- * until these rows expire, so that asking again begins no new day. Under the same pseudonym it stays for good on the list of addresses
- * that get no mail and that no import brings back, and in the audit log until its lines expire. A desk user with the same e-mail
- * address keeps sessions, passkeys and their name in the audit log: otherwise, filling in the public form would be a way out of it.
+ * Erases an e-mail address and ends its lead's sessions; its mail isn't sent. Under a pseudonym remain: the times of codes until
+ * they expire, so asking again begins no new day; the suppression, for good; and audit-log lines until they expire. A desk user's
+ * sessions, passkeys and name in the audit log stay: otherwise filling in the public form would erase them.
  * @param tx everything is erased in this transaction
  */
 export async function erasePersonalData(
@@ -64,15 +60,13 @@ export async function erasePersonalData(
     now,
     onLeadErased = async () => {},
   }: {
-    /** In any case of letters. */
     email: string;
-    /** Of the address (server/secrets/pseudonyms.ts), the newest first. */
+    /** Newest first (server/secrets/pseudonyms.ts). */
     pseudonyms: readonly [string, ...string[]];
-    /** Empties the entries of the chain of consents that are about the address (server/consent/chain.ts), and counts them. */
+    /** Empties and counts the address's chain entries (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
     /** Milliseconds since 1970. */
     now: number;
-    /** Called for each lead. */
     onLeadErased?: (lead: LeadErased) => Promise<void>;
   },
 ): Promise<ErasedRows> {
@@ -80,9 +74,9 @@ export async function erasePersonalData(
   const [pseudonym] = pseudonyms;
   // A form of this address, or a code, may be under way.
   await lockAddress(tx, engine, email);
-  // In this order: rows that refer to others come first.
+  // Rows that refer to others come first.
   const erased = {
-    // Its place in the chain stays, so that the others can still be checked.
+    // Its position stays, so the others can still be checked.
     consent_chain: await eraseProofs(tx, isAbout('consent_chain', email)),
     suppressions: await anonymiseSuppressions(tx, email),
     withdrawals: await deleteRows(tx, 'withdrawals', email),
@@ -99,12 +93,12 @@ export async function erasePersonalData(
     desk_log: await pseudonymiseDeskLog(tx, email, pseudonyms),
   };
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
-  // If others have an address there, the next look-up finds it again.
+  // If others use the domain, the next look-up finds it again.
   await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
   return erased;
 }
 
-/** A table of which some rows outlive an erasure: without what is personal in them, or as a desk user's account. */
+/** Rows that outlive an erasure, anonymised or as a desk user's account. */
 type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'codes' | 'desk_log';
 
 async function deleteRows(tx: Db, table: Exclude<AboutAnAddress, Kept>, email: string): Promise<number> {
@@ -124,7 +118,7 @@ async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
   return Number(numUpdatedRows);
 }
 
-/** What was done with the person stays. Who did it is accountable, and keeps their name. */
+/** Desk users stay accountable, so their names are kept. */
 async function pseudonymiseDeskLog(
   tx: Db,
   email: string,

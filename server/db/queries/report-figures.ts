@@ -1,4 +1,4 @@
-// Figures for the report, counted in slices of a table.
+// Report stats, counted in slices of a table.
 import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
@@ -11,7 +11,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 /** `from` included, `to` excluded. Milliseconds since 1970. */
 export type Span = { readonly from: number; readonly to: number };
 
-/** Of a span, those alone whose form was on the pages of a variant; undefined: everyone. */
 export type Part = Span & { readonly variant?: string | undefined };
 
 const isOfVariant = (variant: string | undefined) =>
@@ -20,28 +19,26 @@ const isOfVariant = (variant: string | undefined) =>
 export type Group = {
   /** Days since 1970, in UTC. */
   readonly day: number;
-  /** JSON, as it stands beside the first form; null when that was erased. */
+  /** JSON of the first form; null if erased. */
   readonly attribution: string | null;
-  /** What follows the @, in lower case; empty when the address was erased. */
+  /** In lower case; empty if the e-mail address was erased. */
   readonly domain: string;
   /** May be negative: it corrects another group. */
   readonly people: number;
 };
 
-/** People who asked for a code, on the day of their first request in the span. Groups are to be added up. */
+/** By the day of their first request in the span. Add up the groups. */
 export type AskedGroup = Group & {
   readonly fate: CodeFate;
   /** 1: a code was mailed, as far as is known. */
   readonly mailed: 0 | 1;
-  /** From the mailing of the code to its entry, in whole seconds; null when it was not entered, or its mail is not kept. */
+  /** Whole seconds from mailing to entry; null without an entry, or if the mail isn't kept. */
   readonly seconds: number | null;
 };
 
 const ROWS_AT_ONCE = 20_000;
-/** A person waits for these. */
 const DOMAIN_ROWS_AT_ONCE = 5_000;
 
-/** What follows the @ of a column; an address that was erased has none. */
 const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
   engine === 'postgres'
     ? sql<string>`split_part(${sql.ref(column)}, '@', 2)`
@@ -49,12 +46,11 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts the people who asked for a code in a span, each address once. Few have several codes, and looking for others of each address
- * would take longer than all the rest. So every code is counted first, in the order of time; then the codes of each address that has
- * several are subtracted, and counted as one person.
- * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
- * @param atOnce how many codes a statement looks at; for tests
- * @returns groups, some of which may come more than once
+ * Counts people who asked for a code. Counts every code first, in order of time, then corrects the few addresses with several:
+ * looking for duplicates of each address would take longer.
+ * @param now milliseconds since 1970; a live code has the delivery status `open`
+ * @param atOnce codes per statement; for tests
+ * @returns groups, some more than once
  */
 export async function* askedGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -64,7 +60,6 @@ export async function* askedGroups(
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
   const inSpan = (table: string) =>
     sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
-  // Of the form that the attribution is taken from.
   const ofVariant =
     variant === undefined
       ? sql``
@@ -118,13 +113,12 @@ export async function* askedGroups(
 
 const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
 
-/** Slices of the leads among whom those of a span are. */
 async function* leadSlices(db: Db, { from, to }: Span) {
   const range = await idsAround(db, LEADS, { since: from, until: to });
   yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
 }
 
-/** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
+/** By the day of verification. Leads outlive their codes. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
@@ -149,8 +143,8 @@ export type AnswerGroup = {
 };
 
 /**
- * New leads by their answers to the campaign's own questions (JSON; null for none). Groups are to be added up.
- * @param options withAttribution: by where they came from as well, which makes many groups; else it is null
+ * By answers to custom questions (JSON; null for none). Add up the groups.
+ * @param options withAttribution: also by attribution, which makes many groups; otherwise it is null
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -169,7 +163,7 @@ export async function* answerGroups(
   }
 }
 
-/** Whether a lead came by a variant, also by one that is no longer there. */
+/** Includes removed variants. */
 export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
   const row = await db
     .selectFrom('leads')
@@ -180,7 +174,7 @@ export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean
   return row !== undefined;
 }
 
-/** New leads by the variant of the page that had their form; without those of no variant. Groups are to be added up. */
+/** Without leads of no variant. Add up the groups. */
 export async function* variantGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
@@ -197,8 +191,8 @@ export async function* variantGroups(
 }
 
 /**
- * Counts leads by the domain of their address, the newest leads first, for a limited time. The counts of all looks add up.
- * @param options from: the `next` of the look before, null: none. forMs: how long to look, in milliseconds
+ * Counts leads by domain, newest first, for a limited time. Add up the counts of all calls.
+ * @param options from: the previous `next`, or null. forMs: milliseconds
  */
 export async function countDomains(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -220,7 +214,6 @@ export async function countDomains(
   return { domains, next: null };
 }
 
-/** Counts new leads of a span. */
 export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
   let count = 0;
   for await (const { after, last } of leadSlices(db, { from, to })) {

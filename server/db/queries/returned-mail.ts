@@ -1,7 +1,6 @@
-// What a bounce or complaint is compared with: the mail, and the person at its address.
+// Finds the mail and person that a bounce or complaint is about.
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** A mail in our outbox; undefined when it was deleted, or never was ours. */
 export const findMail = (
   db: Db,
   id: string,
@@ -9,13 +8,12 @@ export const findMail = (
   db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
 
 export type Holder = {
-  /** Null for an imported person, and for one who never entered a code. */
+  /** Null for an imported or unverified person. */
   readonly leadId: string | null;
-  /** When the address was proved last; null when it never was. */
   readonly lastVerifiedAt: number | null;
 };
 
-/** Who has an address. @param email as it is stored @returns null when nothing is held about it */
+/** @param email as stored @returns null if no data is held about it */
 export async function findHolder(db: Db, email: string): Promise<Holder | null> {
   const lead = await db
     .selectFrom('leads')

@@ -1,10 +1,8 @@
-// Every wording of the consent that the page has shown.
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** The reserved version for forms whose sender did not state which wording it showed. */
+/** For forms that didn't state their wording. */
 export const NOT_STATED = 'not-stated';
 
-/** Keeps a consent wording; one that is already there stays as it is. */
 export async function keepConsentWording(
   db: Db,
   wording: { version: string; text: string; now: number },
@@ -16,7 +14,6 @@ export async function keepConsentWording(
     .execute();
 }
 
-/** Whether a wording with this version was ever shown by a server of this database. */
 export async function isKnownConsentWording(db: Db, version: string): Promise<boolean> {
   const row = await db
     .selectFrom('consent_wordings')

@@ -1,15 +1,14 @@
-// An operator's changes to a lead or an imported person, with the values before.
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
- * Changes the answers of a lead, or of an imported person who is no lead, and records the change.
+ * Changes answers of a lead or imported person, and records the change.
  * @param tx holds the lock of the e-mail address
- * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: made of the answers as they are;
- *   onCorrected: called when it was a lead
- * @returns the answers before and after; null when there is no such person. Without a change, nothing is recorded
+ * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: computed from the current answers;
+ * onCorrected: called for a lead
+ * @returns answers before and after; null for an unknown person. An empty change isn't recorded
  */
 export async function correctLead(
   tx: Db,

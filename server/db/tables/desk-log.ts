@@ -1,4 +1,4 @@
-// The record of who did what with the data: in the desk in a browser, and by commands.
+// The audit log: who did what, in the desk app and by commands.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -10,12 +10,12 @@ import { lockAddress } from '#server/db/engine/address-lock.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
 
-/** In place of the e-mail address of an erased person: lines about one person still belong together. */
+/** Replaces an erased address, so one person's lines stay together. */
 export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
 
 /**
- * Adds a line. If nothing is held about its e-mail address, because it was erased meanwhile, its pseudonym takes the place.
- * @param pseudonym of that e-mail address (server/secrets/pseudonyms.ts); null for a desk user, whose lines an erasure leaves
+ * Uses the pseudonym if the e-mail address was erased meanwhile.
+ * @param pseudonym of that address (server/secrets/pseudonyms.ts); null for a desk user, whose lines an erasure keeps
  */
 export async function addToDeskLog(
   tx: Db,
@@ -24,14 +24,14 @@ export async function addToDeskLog(
 ): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
-    // An erasure of this moment ends before this line, or waits for it and replaces the e-mail address.
+    // A concurrent erasure ends before this line, or waits and then replaces the address.
     await lockAddress(tx, engine, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
   await insertIntoDeskLog(tx, { ...row, about });
 }
 
-/** Adds a line that is about nobody, or about an address that the caller has locked. */
+/** For lines about nobody, or about an address that the caller has locked. */
 export async function insertIntoDeskLog(db: Db, row: DeskLogRow): Promise<void> {
   await db.insertInto('desk_log').values(row).execute();
 }
@@ -48,10 +48,7 @@ async function holds(tx: Db, email: string): Promise<boolean> {
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
 
-/**
- * A page of the record.
- * @param page order: of the lines; after: the id of the last line of the page before; limit: maximum number of lines
- */
+/** @param page after: the last ID of the previous page; limit: maximum number of lines */
 export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<DeskLogRow[]> =>
   db
     .selectFrom('desk_log')
@@ -63,7 +60,6 @@ export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<Desk
 
 const PAGE_SIZE = 500;
 
-/** Reads the record, a page at a time. */
 export const deskLogPages = (
   db: Db,
   order: Page['order'],
@@ -74,7 +70,7 @@ export const deskLogPages = (
     ({ id }) => id,
   );
 
-/** Whether the same was noted since then. @param since milliseconds since 1970 */
+/** @param since milliseconds since 1970 */
 export async function wasNotedSince(
   db: Db,
   { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
@@ -82,7 +78,6 @@ export async function wasNotedSince(
   const row = await db
     .selectFrom('desk_log')
     .select('id')
-    // IDs sort by time, and have an index.
     .where('id', '>', lowestIdAt(since))
     .where('who', '=', who)
     .where('deed', '=', deed)

@@ -1,4 +1,3 @@
-// Passkeys of people of the desk.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -7,7 +6,7 @@ import type { Schema } from '#server/db/schema.ts';
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
 
-/** @returns false when there is one with this id already */
+/** @returns false if the ID already exists */
 export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('desk_passkeys')
@@ -20,7 +19,6 @@ export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'
 export const findPasskey = (db: Db, id: string): Promise<DeskPasskey | undefined> =>
   db.selectFrom('desk_passkeys').select(columnsOf('desk_passkeys')).where('id', '=', id).executeTakeFirst();
 
-/** A person's passkeys, the newest first. */
 export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
   db
     .selectFrom('desk_passkeys')
@@ -31,9 +29,8 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * Notes that a passkey was used.
- * @param use counter: as its authenticator counts; 0 where it does not. publicKey: as it is to be stored
- * @returns false when another use has counted as far: one of the two is a copy
+ * @param use counter: the authenticator's; 0 without one
+ * @returns false if another use has the same count, so one is a copy
  */
 export async function noteUse(
   tx: Db,
@@ -48,7 +45,7 @@ export async function noteUse(
   return numUpdatedRows > 0n;
 }
 
-/** Removes a passkey of a person. @returns false when they have no such passkey */
+/** @returns false if they have no such passkey */
 export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_passkeys')

@@ -1,4 +1,3 @@
-// Sessions of the desk in a browser. An ended one is deleted.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -11,7 +10,7 @@ export async function insertSession(db: Db, session: DeskSession): Promise<void>
   await db.insertInto('desk_sessions').values(session).execute();
 }
 
-/** A session that has not ended. @param now milliseconds since 1970 */
+/** @param now milliseconds since 1970 */
 export const findSession = (
   db: Db,
   { id, now }: { id: string; now: number },
@@ -23,7 +22,6 @@ export const findSession = (
     .where('ends_at', '>', now)
     .executeTakeFirst();
 
-/** A person's sessions that have not ended, the newest first. */
 export const sessionsOf = (db: Db, { email, now }: { email: string; now: number }): Promise<DeskSession[]> =>
   db
     .selectFrom('desk_sessions')
@@ -33,7 +31,7 @@ export const sessionsOf = (db: Db, { email, now }: { email: string; now: number 
     .orderBy('id', 'desc')
     .execute();
 
-/** Ends a session of a person. @returns false when they have no such session */
+/** @returns false if they have no such session */
 export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_sessions')
@@ -43,7 +41,7 @@ export async function deleteSession(db: Db, { id, email }: { id: string; email: 
   return numDeletedRows > 0n;
 }
 
-/** Deletes sessions that have ended. @param most maximum number to delete @returns how many were deleted */
+/** @param most maximum number to delete @returns the number deleted */
 export async function deleteOverSessions(
   db: Db,
   { most, now }: { most: number; now: number },

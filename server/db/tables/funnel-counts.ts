@@ -1,5 +1,4 @@
-// How often each step of the funnel was taken, by day and source. The rows of a day are bounded, whatever strangers send: each step has
-// a limited number of sources, and the rest are counted together.
+// Funnel steps by day and source. Rows per day are bounded whatever strangers send: further sources are counted together.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -13,14 +12,12 @@ export type FunnelCount = {
   readonly count: number;
 };
 
-/** Rows written in one statement. */
+/** Rows per statement. */
 const AT_ONCE = 500;
 
 /**
- * Adds counts to those that are there, in one transaction. Processes that share the database take turns, so that the bound
- * holds for all of them.
- * @param bound mostSources: maximum number of sources with a row for each day and step; others: the name under which the rest are
- *   counted
+ * Processes take turns, so the bound holds for all.
+ * @param bound mostSources: sources per day and step; others: the name for the rest
  */
 export async function addFunnelCounts(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -67,7 +64,6 @@ export async function addFunnelCounts(
   });
 }
 
-/** Deletes at most `most` rows of the days before one. */
 export async function deleteFunnelCounts(
   tx: Db,
   { before, most }: { readonly before: number; readonly most: number },
@@ -83,7 +79,7 @@ export async function deleteFunnelCounts(
   return Number(numDeletedRows);
 }
 
-/** The first day that was counted at all, in days since 1970; null when none was. */
+/** Days since 1970. */
 export async function firstFunnelDay(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom('funnel_counts')
@@ -92,7 +88,6 @@ export async function firstFunnelDay(db: Db): Promise<number | null> {
   return row?.day ?? null;
 }
 
-/** Whether anything was counted of visits from a source. */
 export async function isSourceCounted(db: Db, source: string): Promise<boolean> {
   const row = await db
     .selectFrom('funnel_counts')
@@ -103,7 +98,7 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
   return row !== undefined;
 }
 
-/** Sums of some days, the last included: by day and step, and of one step by source, the largest. */
+/** Sums by day and step, last day included, and the largest sources of one step. */
 export async function funnelSums(
   db: Db,
   {
@@ -115,7 +110,6 @@ export async function funnelSums(
     readonly from: number;
     readonly last: number;
     readonly mostSources: number;
-    /** Of this one alone. */
     readonly source?: string | undefined;
   },
 ): Promise<{

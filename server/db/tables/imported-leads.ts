@@ -1,39 +1,36 @@
-// People imported from another tool, in batches. This page has verified none of them.
 import { lockAddresses } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 export type ImportedPerson = LeadAnswers & {
-  /** For a new row. */
   readonly id: string;
   /** As stored. */
   readonly email: string;
-  /** All pseudonyms of the address (server/secrets/pseudonyms.ts). */
+  /** Of the address (server/secrets/pseudonyms.ts). */
   readonly pseudonyms: readonly string[];
-  /** Milliseconds since 1970; null when it is not known. */
+  /** Milliseconds since 1970. */
   readonly consentGivenAt: number | null;
 };
 
-/** What happened to the people of a batch; in a dry run, what would happen. */
+/** In a dry run, what would happen. */
 export type ImportCounts = {
   readonly imported: number;
-  /** Of those imported. */
   readonly withoutConsentTime: number;
-  /** From an earlier import; unchanged. */
+  /** By an earlier import; unchanged. */
   readonly alreadyImported: number;
-  /** Leads that this page has verified; unchanged. */
+  /** Unchanged. */
   readonly verified: number;
-  /** Erased before; not brought back. */
+  /** Not imported again. */
   readonly erased: number;
-  /** Must not be mailed for another reason (suppressions.ts). */
+  /** Suppressed for another reason (suppressions.ts). */
   readonly suppressed: number;
 };
 
 /**
- * Adds the people who are not there yet, in one transaction. A dry run takes no lock.
- * @param people each address once; a few hundred
- * @param options dryRun: counts, and writes nothing. now: milliseconds since 1970
+ * Adds new people in one transaction. A dry run takes no lock.
+ * @param people distinct addresses; a few hundred
+ * @param options now: milliseconds since 1970
  */
 export async function importPeople(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,

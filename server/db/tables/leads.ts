@@ -1,4 +1,3 @@
-// Verified addresses, and the proof of consent for each.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -9,10 +8,9 @@ type NewLead = Selectable<Schema['leads']>;
 type Submission = Selectable<Schema['submissions']>;
 
 /**
- * Merges a verified submission into the lead of its address, and appends the consent receipt.
- * @param proof sameBrowser: whether the code was entered in the browser that sent the form; asked: the ids of the campaign's own questions;
- * firstReadAt: when a new lead is given the article, null for not yet; a lead that is there already keeps its own
- * @returns the lead: a new one, or the one this address already had
+ * Merges a verified submission into its lead, and appends the receipt.
+ * @param proof sameBrowser: the code was entered in the form's browser; asked: IDs of custom questions; firstReadAt: for a new
+ * lead, or null
  */
 export async function mergeLead(
   tx: Db,
@@ -40,7 +38,7 @@ export async function mergeLead(
   const named = {
     name,
     company,
-    // Where the campaign asks nothing more, what was answered before stays.
+    // If the campaign asks no questions, earlier answers stay.
     ...(asksMore && { answers: await allAnswers(tx, submission, asked) }),
   };
   const lead = await tx
@@ -58,7 +56,7 @@ export async function mergeLead(
       first_read_at: firstReadAt,
     })
     .onConflict((conflict) =>
-      // A code entered in another browser proves the address, but not that its owner filled in the form.
+      // A code entered in another browser proves the address, but not who filled in the form.
       conflict.column('email').doUpdateSet({ ...(sameBrowser && named), last_verified_at: now }),
     )
     .returning(['id', 'first_read_at'])
@@ -94,28 +92,25 @@ async function allAnswers(
     : mergedAnswers(lead.answers, answers, asked);
 }
 
-/** The id of the lead with a (normalised) address. */
+/** @param email normalised */
 export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
   const row = await db.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   return row?.id;
 }
 
-/** Whether the lead still exists: an erased lead has no access. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
 }
 
-/** A lead, and when it was first given the article: milliseconds since 1970, null for not yet. */
+/** first_read_at: milliseconds since 1970; null if not yet */
 export type Reader = Pick<NewLead, 'id' | 'first_read_at'>;
 
-/** Finds a lead that wants to read; undefined when it was erased. */
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
 }
 
 /**
- * Records that a lead was given the article.
  * @param lead now: milliseconds since 1970
  * @returns whether it was the first time
  */

@@ -1,13 +1,11 @@
-// Counting within a window of time, in one statement, so that processes that share the database share the count.
+// Counts events in time windows, atomically across processes.
 import { sql } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** A window, and when it ends if it begins now. */
 type Window = { readonly key: string; readonly endsAt: number };
 
-/** One event in each of some windows; in each that has room, if there is a limit. */
 const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: number; limit?: number }) =>
   db
     .insertInto('limit_windows')
@@ -38,15 +36,15 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
         : counted.where((eb) => eb.or([isOver(now), eb('limit_windows.count', '<', limit)]));
     });
 
-/** A window that begins ahead of every clock was counted by a wrong clock, and is over. */
+/** A window from ahead of every clock came from a wrong clock, so it is over. */
 const isOver = (now: number) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
 
 /**
- * Counts one event. The window begins with the first event after the last window ended.
- * @param windowMs length of the window in milliseconds
+ * A window begins with its first event.
+ * @param windowMs milliseconds
  * @param now milliseconds since 1970
- * @returns how many events the window holds, this one included, and when it ends
+ * @returns the count, this event included, and the window's end
  */
 export async function countInWindow(
   db: Db,
@@ -61,10 +59,9 @@ export async function countInWindow(
 }
 
 /**
- * Counts one event if the window has room for it, and writes nothing if not: refusals in a flood must stay
- * cheap.
- * @param limit events that one window may hold
- * @returns when the full window ends; null when the event was counted
+ * Writes nothing if full, because refusals in a flood must stay cheap.
+ * @param limit events per window
+ * @returns the full window's end; null if counted
  */
 export async function countInWindowUpTo(
   db: Db,
@@ -78,7 +75,6 @@ export async function countInWindowUpTo(
   return row === undefined ? readWindow(db, key, now) : null;
 }
 
-/** How many events the window holds now; 0 when it has ended. */
 export async function readWindow(
   db: Db,
   key: string,
@@ -95,9 +91,8 @@ export async function readWindow(
 }
 
 /**
- * Deletes windows that have ended.
- * @param most maximum number of windows to delete
- * @returns how many were deleted
+ * @param most maximum number to delete
+ * @returns the number deleted
  */
 export async function deleteEndedWindows(
   db: Db,
@@ -112,27 +107,26 @@ export async function deleteEndedWindows(
   return Number(numDeletedRows);
 }
 
-/** Number of slices in which a sliding window is counted. It is at most one slice too long, and never too short. */
+/** Slices of a sliding window, which is at most one slice too long and never too short. */
 const SLICES = 24;
 
 export type SlidingWindow = {
   readonly key: string;
-  /** Under which it was counted with secrets of the past: read, and no longer written. */
+  /** Keys made with former secrets: read, never written. */
   readonly formerKeys?: readonly string[];
   readonly windowMs: number;
 };
 
-/** What a sliding window holds now. */
 export type SlidingCount = {
   readonly count: number;
-  /** When so few events are left that one more makes no more than a limit; milliseconds since 1970, 0: they are. */
+  /** When one more event fits the limit. Milliseconds since 1970; 0: now. */
   readonly hasRoomAt: (limit: number) => number;
 };
 
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
 const sliceKey = (key: string, slice: number): string => `${key} #${slice}`;
 
-/** Counts one event in each of several sliding windows. Fixed windows could let twice the limit pass around their end. */
+/** Fixed windows could let twice the limit pass around their end. */
 export async function countInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],
@@ -148,7 +142,6 @@ export async function countInSlidingWindows(
   await countIn(db, slices, { now }).execute();
 }
 
-/** How many events several sliding windows hold now, in one query. */
 export async function readSlidingWindows<const Windows extends readonly SlidingWindow[]>(
   db: Db,
   windows: Windows,
@@ -193,9 +186,9 @@ export async function readSlidingWindows(
 }
 
 /**
- * Counts one event in each of several sliding windows if all of them have room, and in none if not. Calls for the same windows must
- * hold a lock between them (lockAddress), or parallel ones may all find the last room.
- * @returns when there is room again; null when the event was counted
+ * Counts one event in all windows, or in none if one is full. Hold a lock (lockAddress), or parallel calls may share the last
+ * room.
+ * @returns when there is room again; null if counted
  */
 export async function countInSlidingWindowsUpTo(
   db: Db,
@@ -210,12 +203,11 @@ export async function countInSlidingWindowsUpTo(
   return null;
 }
 
-/** Forgets what a window has counted. */
 export async function endWindow(db: Db, key: string): Promise<void> {
   await db.deleteFrom('limit_windows').where('key', '=', key).execute();
 }
 
-/** Uncounts an event of this moment: a right code is not a wrong try. */
+/** Uncounts an event of this moment, because a right code isn't a wrong attempt. */
 export async function uncountInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],

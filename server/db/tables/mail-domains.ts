@@ -1,4 +1,4 @@
-// Caches what DNS answered about mail domains. It holds no addresses.
+// Caches DNS results of mail domains, without addresses.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -8,7 +8,6 @@ export type MailDomain = Selectable<Schema['mail_domains']>;
 
 const MOST_AT_ONCE = 500;
 
-/** Reads what is known about domains, of whatever age. */
 export async function knownMailDomains(db: Db, domains: readonly string[]): Promise<readonly MailDomain[]> {
   const known: MailDomain[] = [];
   for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
@@ -18,7 +17,6 @@ export async function knownMailDomains(db: Db, domains: readonly string[]): Prom
   return known;
 }
 
-/** Stores the results of a look-up in place of older ones. */
 export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): Promise<void> {
   if (domains.length === 0) return;
   await db

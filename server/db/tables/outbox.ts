@@ -1,4 +1,4 @@
-// Reads the outbox: what waits, whether mail still goes out, and what was refused. server/jobs/ adds mail and takes it out.
+// Reads the outbox: backlog, stalls and refusals. server/jobs/ adds and removes mail.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -7,21 +7,20 @@ import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
-// Written out, not bound: the partial indexes are found by them.
+// Written out, not bound, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
-/** The error class of mail whose kind only a newer release knows: it says nothing about the mail server. */
+/** Error class for a newer release's kind: it says nothing about the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
 
-/** The error class of mail that the mail server refused because of us, with a 5xx. It is tried again. */
+/** Error class for a 5xx that is about us. It is retried. */
 export const REFUSES_US = 'refuses us';
 
-/** Error classes of mail that the mail server put off. That may be about this mail alone. */
+/** May be about this mail only. */
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
 
-/** The state of the mail that carries a code; undefined when its row is gone. */
 export async function findMailOfCode(
   db: Db,
   codeId: string,
@@ -33,13 +32,12 @@ export async function findMailOfCode(
     .executeTakeFirst();
 }
 
-/** Whether a mail was added that is still known. */
 export async function wasQueued(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
 }
 
-/** Whether a mail of a kind waits, or is being sent. @param mail payload: as it was added */
+/** @param mail payload: as added */
 export async function isWaiting(
   db: Db,
   { kind, payload }: { readonly kind: string; readonly payload: Readonly<Record<string, unknown>> },
@@ -55,7 +53,6 @@ export async function isWaiting(
   return row !== undefined;
 }
 
-/** How much mail waits, and since when the oldest does; undefined when none waits. */
 export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
   const row = await db
     .selectFrom('outbox')
@@ -65,17 +62,14 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }
 
-/** Mail to one recipient domain that waits. */
 export type WaitingMail = {
   /** '' for a notice. */
   readonly domain: string;
   readonly count: number;
   readonly oldestCreatedAt: number;
-  /** How many the mail server put off. */
   readonly putOff: number;
 };
 
-/** All mail that waits, by recipient domain; the oldest first. */
 export async function waitingMail(db: Db): Promise<WaitingMail[]> {
   const rows = await db
     .selectFrom('outbox')
@@ -97,7 +91,6 @@ export async function waitingMail(db: Db): Promise<WaitingMail[]> {
   }));
 }
 
-/** When the newest mails were sent after `since`, newest first. */
 export async function sendingTimes(
   db: Db,
   { since, most }: { since: number; most: number },
@@ -116,14 +109,14 @@ export async function sendingTimes(
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
   (await sendingTimes(db, { since, most: 1 })).length > 0;
 
-/** Error classes that may be about one recipient or message. This number of mails ... */
+/** Some errors may concern one recipient or message. Only this many mails ... */
 const MAILS_THAT_MATTER = 5;
-/** ... from this number of networks says something about us: more than a stranger with a few domains can cause. */
+/** ... from this many networks concern us: more than a stranger with a few domains can cause. */
 const NETWORKS_THAT_MATTER = 3;
 
 /**
- * Whether mail stands still for everybody: some has waited for `forMs`, and none was sent meanwhile. Nobody waits for notices and guides,
- * which have no network, so a mailbox or a filter that holds them up does not count.
+ * Whether mail has waited for `forMs` while none was sent. Ignores notices and guides, which nobody waits for and one mailbox or
+ * filter can hold up.
  */
 export async function mailStandsStill(
   db: Db,
@@ -149,10 +142,7 @@ export async function mailStandsStill(
 const REFUSED_WITHIN_MS = 3_600_000;
 const MOST_REFUSALS_READ = 1_000;
 
-/**
- * Whether the mail server refuses everybody: within an hour, mail of three networks to three domains, and none was sent. Does not count
- * replies about the recipient's address alone.
- */
+/** Within an hour, mail of three networks to three domains was refused and none sent. Ignores replies about the address only. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   const since = now - REFUSED_WITHIN_MS;
   if (await wasAnySent(db, since)) return false;
@@ -174,7 +164,6 @@ export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   );
 }
 
-/** How much mail was refused for good since then. */
 export async function countRefusals(db: Db, since: number): Promise<number> {
   const row = await db
     .selectFrom('outbox')
@@ -185,18 +174,17 @@ export async function countRefusals(db: Db, since: number): Promise<number> {
   return Number(row.count);
 }
 
-/** Mail to one recipient domain that was refused for good with the same words. */
 export type RefusedMail = {
   /** '' for a notice. */
   readonly domain: string;
-  /** The mail server's; '' when it said nothing. */
+  /** The mail server's; '' if empty. */
   readonly reply: string;
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly lastAt: number;
 };
 
-/** Mail that was refused for good since then, by domain and words, the newest first. @param most groups to return */
+/** Newest first. @param most groups to return */
 export async function refusedMail(
   db: Db,
   { since, most }: { readonly since: number; readonly most: number },

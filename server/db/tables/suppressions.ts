@@ -1,5 +1,4 @@
-// The list of addresses that must not be mailed, and the withdrawals behind it. An address is listed under its pseudonym, so that the entry
-// outlives its erasure; and in clear until then, so that the entry outlives the secret that the pseudonym was made with.
+// Suppressions and withdrawals. Listed by pseudonym, to outlive an erasure; and in clear until then, to outlive a lost secret.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -10,9 +9,8 @@ export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
- * Puts an address on the list.
- * @param entry keys: its pseudonyms (server/secrets/pseudonyms.ts), the newest first; email: as stored, null for one that was erased
- * @returns false when it is already listed for this reason, with its address
+ * @param entry keys: pseudonyms (server/secrets/pseudonyms.ts), newest first; email: as stored, null if erased
+ * @returns false if already listed for this reason, with its address
  */
 export async function suppress(
   tx: Db,
@@ -34,7 +32,7 @@ export async function suppress(
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {
     if (listed.email !== null || email === null) return false;
-    // It outlived an erasure or its time, without the address by which everything else but mail finds it.
+    // After an erasure or expiry the address was missing, by which everything but mail finds it.
     await tx
       .updateTable('suppressions')
       .set({ email, note, created_at: now })
@@ -51,14 +49,12 @@ export async function suppress(
   return Number(numInsertedOrUpdatedRows) > 0;
 }
 
-/** An address as the list knows it. @param keys all its pseudonyms; email: as stored */
+/** @param keys all its pseudonyms; email: as stored */
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
 
-/** Whether an e-mail address is on the list: a column of another query. */
 export const isListed = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
   sql<boolean>`exists (select 1 from suppressions where address_key in (${sql.join(keys)}) or suppressions.email = ${email})`;
 
-/** Why an address is on the list. */
 export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>
   suppressionsOfMany(db, { keys, emails: [email] });
 
@@ -73,7 +69,7 @@ const suppressionsOfMany = (
     .orderBy('created_at')
     .execute();
 
-/** Why addresses are on the list. @param addresses a few hundred @returns by pseudonym, and by address */
+/** @param addresses a few hundred @returns by pseudonym, and by address */
 export async function suppressionReasons(
   db: Db,
   addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
@@ -89,7 +85,7 @@ export async function suppressionReasons(
   return reasons;
 }
 
-/** Takes an address that was verified anew off the list, unless the operator put it there and it was not erased since. */
+/** After a new verification, except an operator's entries for an address not erased since. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
   await tx
     .deleteFrom('suppressions')
@@ -98,7 +94,7 @@ export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): 
     .execute();
 }
 
-/** Removes an address's entries for these reasons. @returns how many were removed */
+/** @returns the number removed */
 export async function removeSuppressions(
   db: Db,
   { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
@@ -113,7 +109,6 @@ export async function removeSuppressions(
 
 const PAGE_SIZE = 500;
 
-/** Reads the list, a page at a time. */
 export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
   const readAfter = (after: { readonly key: string; readonly reason: string }) =>
     db
@@ -135,10 +130,9 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
   }));
 }
 
-/** Where a page of the list ends. */
 type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
 
-/** Reads a part of the list, the newest entries first. @param after the entry before; null: from the newest on */
+/** Newest first. @param after the previous entry, or null */
 export const newestSuppressions = (
   db: Db,
   { after, most }: { readonly after: ListPlace | null; readonly most: number },
@@ -147,7 +141,7 @@ export const newestSuppressions = (
     .selectFrom('suppressions')
     .selectAll()
     .$if(after !== null, (query) =>
-      // Says once more where to begin: an index does not serve the three together.
+      // A redundant bound, because the index doesn't serve the three together.
       query
         .where('created_at', '<=', after!.created_at)
         .where((eb) =>
@@ -168,14 +162,13 @@ export const newestSuppressions = (
     .limit(most)
     .execute();
 
-/** Records that a lead withdrew their consent. */
 export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
   await tx.insertInto('withdrawals').values(withdrawal).execute();
 }
 
 /**
- * Whether a lead took their consent back themselves, other than by way of the operator.
- * @param since then or later; milliseconds since 1970
+ * Ignores withdrawals noted by the operator.
+ * @param since inclusive; milliseconds since 1970
  */
 export async function ownWithdrawalSince(
   db: Db,
@@ -193,7 +186,6 @@ export async function ownWithdrawalSince(
   return row !== undefined;
 }
 
-/** The address of a lead; undefined when it was erased. */
 export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {
   const row = await db.selectFrom('leads').select('email').where('id', '=', leadId).executeTakeFirst();
   return row?.email;

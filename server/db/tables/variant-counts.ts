@@ -1,4 +1,4 @@
-// How often each step was taken on the pages of each variant, by day. The rows are bounded: the caller knows the variants.
+// Funnel steps per variant and day. Rows are bounded, because the caller knows the variants.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -12,13 +12,12 @@ export type VariantCount = {
   readonly count: number;
 };
 
-/** Adds counts to those that are there. */
 export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
   if (counts.length === 0) return;
   const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;
   await db
     .insertInto('variant_counts')
-    // Processes that write the same rows at the same time take them in the same order.
+    // In one order, so concurrent processes don't deadlock.
     .values(counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
     .onConflict((conflict) =>
       conflict
@@ -28,7 +27,6 @@ export async function addVariantCounts(db: Db, counts: readonly VariantCount[]):
     .execute();
 }
 
-/** Deletes at most `most` rows of the days before one. */
 export async function deleteVariantCounts(
   tx: Db,
   { before, most }: { readonly before: number; readonly most: number },
@@ -44,7 +42,6 @@ export async function deleteVariantCounts(
   return Number(numDeletedRows);
 }
 
-/** The counts of one step by day, of the variants that are asked for. */
 export async function variantDays(
   db: Db,
   step: VariantStep,

@@ -1,14 +1,13 @@
-// Reads the events for webhooks that wait or were given up, and has those tried again. server/jobs/ adds events and takes them out.
+// Lists and revives webhook events. server/jobs/ adds and removes them.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 
-// Written out, not bound: the partial indexes are found by them.
+// Written out, not bound, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 const isDead = sql<boolean>`state = 'dead'`;
 
-/** How many events wait and how many are dead. */
 export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
   const count = async (which: typeof isQueued) => {
     const row = await db
@@ -26,7 +25,7 @@ export type ListedEvent = Omit<
   'payload' | 'lease_id' | 'leased_until' | 'position' | 'reply'
 > & { readonly answer: string | null };
 
-/** The oldest events that wait or are dead, the dead ones first. */
+/** Dead ones first, then oldest. */
 export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
   const some = (which: typeof isQueued, limit: number) =>
     db
@@ -53,8 +52,7 @@ export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
 }
 
 /**
- * Has dead events tried again, from now on.
- * @param ids which; null: all of them
+ * @param ids null: all of them
  * @returns how many
  */
 export async function reviveEvents(
