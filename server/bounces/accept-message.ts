@@ -1,5 +1,5 @@
-// Accepts bounces and complaints that arrive by mail. They must name one of our mails, by its random Message-ID or a signed
-// return path: otherwise anyone could suppress any e-mail address.
+// Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path: otherwise
+// anyone could suppress any e-mail address.
 import { readBounceAddress } from '#server/secrets/bounce-address.ts';
 import { findMail } from '#server/db/queries/returned-mail.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
@@ -9,11 +9,9 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =
   | { readonly type: 'no report' }
-  /** A failed delivery in free text. */
   | { readonly type: 'unreadable report'; readonly program: string }
-  /** The report names none of our mails, or one whose row is deleted. */
   | { readonly type: 'not ours' }
-  /** The report is about another recipient, such as the target of a broken forwarding. */
+  /** Another recipient, such as the target of a broken forwarding. */
   | { readonly type: 'another address'; readonly email: string }
   | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
   | {
@@ -23,10 +21,7 @@ export type MessageOutcome =
       readonly note: string | null;
     };
 
-/**
- * Reads a message and suppresses the e-mail address it reports.
- * @param now milliseconds since 1970
- */
+/** @param now milliseconds since 1970 */
 export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
   const message = await readReturnedMessage(raw);
   if (message.type === 'other') return { type: 'no report' };

@@ -1,5 +1,4 @@
-// Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent. A report older than the
-// lead's last verification is ignored.
+// Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
@@ -25,7 +24,7 @@ export type ReportOutcome =
   | 'already'
   /** The owner has verified the address since. */
   | 'outdated'
-  /** No data is held about the e-mail address, so the report isn't stored either. */
+  /** Without data about the e-mail address, the report isn't stored either. */
   | 'unknown';
 
 export type ReportParts = {
@@ -42,9 +41,7 @@ type Complaints = {
   ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
 };
 
-/** A signature that may be used once. */
 export type Once = {
-  /** Its key in limit_windows. */
   readonly key: string;
   /** When its age makes it invalid. Milliseconds since 1970. */
   readonly until: number;
@@ -61,9 +58,9 @@ export async function takeReport(
 }
 
 /**
- * Acts on the reports of one call. Key and reports share a transaction, so a failed call can be repeated.
+ * Key and reports share a transaction, so a failed call can be repeated.
  * @param now milliseconds since 1970
- * @returns null if the key was used before; nothing is changed then
+ * @returns null if the key was used before
  */
 export async function takeReportsOnce(
   parts: ReportParts,

@@ -1,4 +1,4 @@
-// Mailgun: failures and complaints. Its signature covers a time and a token but not the event, so each token is accepted once.
+// Mailgun signs a time and a token but not the event, so each token is accepted once.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -39,7 +39,7 @@ const Call = z.object({
   }),
 });
 
-/** Mailgun's reasons for a dead e-mail address: refused now, or suppressed after an earlier refusal. */
+/** Refused now, or suppressed after an earlier refusal. */
 const DEAD = new Set(['bounce', 'suppress-bounce']);
 
 export function createMailgun(key: string): Provider {
@@ -80,7 +80,6 @@ function reportsOf({
   return bounced(recipient, { answers, isSure: DEAD.has(reason), happenedAt });
 }
 
-/** timingSafeEqual needs equal lengths. */
 const sameLength = (text: string, length: number): Buffer => {
   const bytes = Buffer.from(text, 'latin1');
   return bytes.length === length ? bytes : Buffer.alloc(length);

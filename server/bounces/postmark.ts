@@ -1,4 +1,4 @@
-// Postmark: bounces and spam complaints. It signs nothing: the user and password in its URL are the only proof of origin.
+// Postmark signs nothing: the user and password in its URL are the only proof of origin.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';

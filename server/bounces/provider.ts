@@ -1,4 +1,3 @@
-// Shared by all mail providers: a call proves its origin, and reports bounces and complaints.
 import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
@@ -30,7 +29,6 @@ export type Verdict =
   | { readonly type: 'later' };
 
 export type Provider = {
-  /** Last part of its route. */
   readonly name: string;
   readonly bodyLimitBytes: number;
   readonly read: (call: ProviderCall) => Promise<Verdict> | Verdict;
@@ -49,7 +47,7 @@ const FRESH_FOR_MS = 15 * 60_000;
 /** @param signedAt milliseconds since 1970; NaN is never fresh */
 export const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
-/** When a signature stops being fresh for every process. Milliseconds since 1970. */
+/** For every process. Milliseconds since 1970. */
 export const freshUntil = (signedAt: number): number => signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS;
 
 /** @returns null for invalid JSON, or if it doesn't fit the schema */
@@ -67,8 +65,7 @@ export const IsoTime = z.pipe(
 );
 
 /**
- * Reports a dead e-mail address unless the mail server's reply contradicts the provider. An unclear code doesn't contradict it:
- * the provider knows more than the code.
+ * Reports a dead e-mail address unless the mail server's reply contradicts the provider.
  * @param bounce isSure: the provider calls the bounce final and about the address
  */
 export function bounced(

@@ -1,9 +1,9 @@
-// Reads reports that arrive by mail: failed deliveries (RFC 3464) and complaints (RFC 5965). accept-message.ts decides whether to
-// believe them. Parsed with postal-mime: MIT-0, no dependencies, limits on depth and headers.
+// Reads failed deliveries (RFC 3464) and complaints (RFC 5965). accept-message.ts decides whether to believe them. postal-mime:
+// MIT-0, no dependencies, limits on depth and headers.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 type RecipientStatus = {
-  /** The final recipient, because mail to the original one may have been forwarded; the original if no final one is named. */
+  /** The final recipient, if named, because mail may have been forwarded. */
   readonly address: string;
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
@@ -12,9 +12,9 @@ type RecipientStatus = {
 };
 
 type Named = {
-  /** Message-IDs of the mail that the report may be about, unchecked. */
+  /** Unchecked. */
   readonly messageIds: readonly string[];
-  /** Recipients of the report, unchecked; one may be our signed return path. */
+  /** Unchecked; one may be our signed return path. */
   readonly cameTo: readonly string[];
   /** Unchecked. Milliseconds since 1970. */
   readonly writtenAt: number | null;
@@ -24,11 +24,10 @@ export type ReturnedMessage =
   | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
   /** feedback: its type, such as `abuse` or `not-spam`. */
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
-  /** A failed delivery in the free text of this program. */
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
 
-/** Enough for the report and the headers of the returned mail. */
+/** Enough for report and returned headers. */
 const READ_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 20;
@@ -55,7 +54,7 @@ const MBOX_LINE = /^From \S.*\d\d:\d\d/;
 const LINE_FEED = 0x0a;
 
 /**
- * Splits a file or pipe into messages: several in an mbox, otherwise one.
+ * Several in an mbox, otherwise one.
  * @returns the first {@link READ_BYTES} of each
  */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
@@ -100,16 +99,12 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (bytes > 0) yield Buffer.concat(begun);
 }
 
-/**
- * @param raw the message, or its first {@link READ_BYTES}
- * @returns `other` for any other or broken message
- */
+/** @returns `other` for any other or broken message */
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
   try {
     message = await PostalMime.parse(withoutMboxLine(raw.subarray(0, READ_BYTES)), PARSING);
   } catch {
-    // Nested too deep, or with a megabyte of headers.
     return { type: 'other' };
   }
   const status = partOf(message, DELIVERY_STATUS);
@@ -165,7 +160,7 @@ function programOf({ headers, subject = '', text = '' }: Email): string | null {
   return isFromDaemon && /undeliver|returned|delivery|failure|failed/i.test(subject) ? 'a mail server' : null;
 }
 
-/** Removes the mbox line that mail servers add when they pipe a message to a program. */
+/** Mail servers add this line when they pipe a message to a program. */
 function withoutMboxLine(raw: Uint8Array): Uint8Array {
   const isThere = Buffer.from(raw.subarray(0, 5)).toString('latin1') === 'From ';
   return isThere ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
@@ -179,7 +174,7 @@ function partOf({ attachments }: Email, types: readonly string[]): string | null
   return part === undefined ? null : textOf(part);
 }
 
-/** Reads groups of `Name: value`; an empty line ends a group, and a line that begins with a space continues the previous one. */
+/** An empty line ends a group; a line that begins with a space continues the previous one. */
 function fieldGroups(text: string): Map<string, string>[] {
   return text
     .trim()

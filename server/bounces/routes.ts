@@ -1,4 +1,4 @@
-// Routes for mail providers' reports. A call must prove its origin, and gets success only once it is stored; it may come twice.
+// A call must prove its origin, and gets success only once it is stored; it may come twice.
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -50,7 +50,6 @@ async function takeEach(
   return outcomes;
 }
 
-/** @returns paths of the configured providers */
 export async function addMailEventRoutes(
   app: FastifyInstance,
   { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,

@@ -1,4 +1,3 @@
-// Twilio SendGrid: batches of events, signed with the key of its signed event webhook.
 import { createPublicKey, verify } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -14,7 +13,7 @@ import {
 } from '#server/bounces/provider.ts';
 import type { MailReport } from '#server/bounces/accept-report.ts';
 
-/** Other events come in the same batches, and need not have this shape. */
+/** Other events in the batch need not have this shape. */
 const Kind = z.object({ event: z.enum(['bounce', 'spamreport']) });
 
 const Text = z.optional(z.nullable(z.string()));

@@ -1,4 +1,3 @@
-// Amazon SES: bounces and complaints, through an Amazon SNS topic.
 import * as z from 'zod/mini';
 
 import {

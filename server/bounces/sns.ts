@@ -43,7 +43,6 @@ function originOf(topic: string): string {
   return `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
-/** The signed text: fields in order of name, each name and value on a line. */
 function canonical(message: SnsMessage): string {
   const names =
     message.Type === 'Notification'
@@ -56,7 +55,6 @@ function canonical(message: SnsMessage): string {
 }
 
 export type Sns = {
-  /** `later`: its certificate cannot be fetched now. */
   readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
   readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
 };
@@ -132,11 +130,10 @@ function parseCertificate(pem: string): X509Certificate | null {
 
 type Fetched =
   | { readonly type: 'text'; readonly text: string }
-  /** Missing, or too long. */
   | { readonly type: 'refused' }
   | { readonly type: 'later' };
 
-/** Fetches a small text with a timeout and a size limit, without redirects. */
+/** With a timeout and a size limit, without redirects. */
 async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
