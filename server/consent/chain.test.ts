@@ -106,7 +106,6 @@ for (const engine of ENGINES) {
         const older = await freshDatabase('sqlite');
         try {
           await moveRows(database, older, () => {});
-          // Mail, codes and forms expire.
           server.setClock(now() + 40 * 86_400_000);
           await createHousekeeping({ database, config, clock: now, onExpired: () => {} })();
           assert.equal(await server.countRows('outbox'), 0);

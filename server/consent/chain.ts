@@ -1,5 +1,5 @@
-// The consent chain: each entry holds the hash of the previous one, and the newest is signed with a key outside the database. One
-// process at a time appends.
+// Each entry holds the hash of the previous one, and the newest is signed with a key outside the database. One process at a time
+// appends.
 import { hash as hashOf, randomBytes } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
@@ -18,7 +18,7 @@ export type RowKind = keyof RowFacts;
 export type Contents = RowFacts & {
   readonly consent: RowFacts['consent'] & {
     readonly page: string;
-    /** The code's e-mail and the mail server's reply; null if they were deleted before sealing. */
+    /** Null if deleted before sealing. */
     readonly message_id: string | null;
     readonly mailed_at: string | null;
     readonly reply: string | null;
@@ -51,7 +51,7 @@ export type NewEntry = {
 const SALT_BYTES = 16;
 export const sha256 = (text: string): string => hashOf('sha256', text);
 
-/** The salt is erased with the content; without it, the hash doesn't let anyone guess the content. */
+/** Erased with the content; without it, nobody can guess the content from the hash. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 export const hashOfEntry = ({
   previous,
@@ -77,7 +77,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-/** Blocks others who append to the chain until this transaction ends. SQLite has one writer anyway. */
+/** Until this transaction ends. SQLite has one writer anyway. */
 export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
@@ -86,7 +86,6 @@ export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise
 const HEAD_ID = 'head';
 
 export type SignedHead = ChainHead & {
-  /** One of the secrets in use signed it. */
   readonly isGenuine: boolean;
   readonly isByNewestSecret: boolean;
   readonly signedAt: number;
@@ -106,7 +105,6 @@ export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead |
   return { position, hash, isGenuine, isByNewestSecret, signedAt };
 }
 
-/** Whether the newest entry is the signed head, with our signature. */
 export async function isChainSigned(db: Db, secrets: Secrets): Promise<boolean> {
   const [newest, signed] = [await chainHead(db), await signedHead(db, secrets)];
   return signed !== null && signed.isGenuine && textOf(signed) === textOf(newest);
@@ -123,8 +121,7 @@ async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead,
 }
 
 /**
- * At a start: signs an unused chain, and signs the head again after a change of the secret. The operator decides about unsigned
- * entries.
+ * Signs an unused chain, and any head again after a change of the secret. The operator decides about unsigned entries.
  * @param now milliseconds since 1970
  */
 export async function keepChainSigned(
@@ -153,8 +150,8 @@ async function isUnused(db: Db): Promise<boolean> {
 }
 
 /**
- * Appends entries, and signs the new head if the previous one was signed: never over an unsigned entry unless the operator
- * accepts it. The caller has locked the chain.
+ * Signs the new head if the previous one was signed: never over an unsigned entry unless the operator accepts it. The caller has
+ * locked the chain.
  * @returns the position of the newest entry
  */
 export async function appendEntries(
@@ -185,14 +182,13 @@ export async function appendEntries(
   return head.position;
 }
 
-/** The position at which the entry named k was erased, or null. */
 export const erasedAt = sql<number | null>`(
   select e.position from consent_chain e where e.row_id = k.row_id and e.kind = 'erasure' and k.kind <> 'erasure'
 )`;
 
 /**
- * Makes the function that empties an erased person's entries. Positions stay, and an erasure is appended for each: an empty entry
- * without one is a forgery.
+ * Empties an erased person's entries. Positions stay, and an erasure is appended for each: an empty entry without one is a
+ * forgery.
  * @param now milliseconds since 1970
  */
 export const createProofEraser =
@@ -204,7 +200,6 @@ export const createProofEraser =
     now: number,
   ) =>
   async (tx: Db, isAbout: RawBuilder<boolean>): Promise<number> => {
-    // A consent may be on its way into the chain.
     await lockChain(tx, engine);
     const erased = await tx
       .selectFrom('consent_chain as k')
@@ -230,7 +225,7 @@ const ERRORS_PER_ENTRY = 1_000;
 const acceptanceId = (number: number): string => `acceptance-${number}`;
 
 /**
- * Appends errors that the operator accepts, and signs the whole chain.
+ * Also signs the whole chain.
  * @param options now: milliseconds since 1970
  */
 export async function acceptErrors(

@@ -1,4 +1,4 @@
-// Checks the consent chain, read-only: entries follow each other up to a signed head, and rows match their sealed content.
+// Checks the consent chain, read-only.
 import { sql } from 'kysely';
 
 import {
@@ -26,13 +26,12 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainReport = {
   readonly entries: number;
-  /** Entries of erased people, whose content is gone. */
   readonly erased: number;
   readonly head: ChainHead;
-  /** Total number; only the first are listed. */
+  /** Only the first are listed. */
   readonly errorCount: number;
   readonly errors: readonly ChainError[];
-  /** Errors that the operator has accepted; the first are listed. */
+  /** Only the first are listed. */
   readonly accepted: readonly ChainError[];
 };
 
@@ -44,9 +43,8 @@ type CheckedEntry = ChainEntry & {
 export type CheckOptions = {
   /** A head from an earlier time, which the chain must contain. */
   readonly anchor?: ChainHead | undefined;
-  /** Maximum number of listed errors. */
   readonly mostErrors?: number;
-  /** Takes the number of entries checked so far; may throw to end the check. */
+  /** May throw to end the check. */
   readonly onChecked?: (entries: number) => void;
   /** Called before the entry's errors. content: null if unreadable */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
@@ -57,7 +55,7 @@ const PAGE_SIZE = 100;
 const nothing = () => {};
 
 /**
- * Checks the whole chain, a page at a time, while other processes append to it.
+ * Page by page, while other processes append.
  * @param now milliseconds since 1970
  */
 export async function verifyChain(
@@ -103,7 +101,7 @@ export async function verifyChain(
     return entries > before;
   };
 
-  // The head is read after all its entries, so entries appended meanwhile are covered.
+  // Read after its entries, so entries appended meanwhile are covered.
   let signed;
   do signed = await signedHead(db, secrets);
   while (await checkRest());
@@ -117,7 +115,7 @@ export async function verifyChain(
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
-/** Accepted errors, only from entries below the signed head: a stranger may append others. */
+/** Only from entries below the signed head: a stranger may append others. */
 async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly ChainError[]> {
   const signed = await signedHead(db, secrets);
   if (signed === null || !signed.isGenuine) return [];
@@ -160,7 +158,7 @@ function errorAt(
 
 function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
-  // The previous hash covers everything before it, so accepting this error vouches for that as well.
+  // Covers everything before it, so accepting this error vouches for that as well.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
   const error = (expected: string, found: string) => [
     errorAt(position, expected, found, state, [0, position]),
@@ -172,7 +170,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
   const { position, kind, erased_at: erasure, facts } = entry;
-  // Erasing the person deletes the salt, and with it all this state could reveal.
+  // Erased with the person, and with it all this state could reveal.
   const state = [entry.salt, entry.content, facts];
   const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];
   if (erasure !== null) {
@@ -199,7 +197,7 @@ async function checkHead(
   newest: ChainHead,
 ): Promise<readonly ChainError[]> {
   const { position, hash, isGenuine } = signed ?? { ...BEGINNING, isGenuine: true };
-  // Accepting an error changes the newest entry, so none of these is ever known.
+  // Accepting an error changes the newest entry, so none of these is known.
   const error = (at: number, expected: string, found: string, from: number) =>
     errorAt(at, expected, found, newest.hash, [from, newest.position]);
   const found = isGenuine ? [] : [error(position, 'a signature made with APP_SECRET', 'another one', 0)];

@@ -65,10 +65,7 @@ const swap = (columns: string) => [
   'drop table swapped',
 ];
 
-/**
- * Ada, Eve, Bob and Dan agreed: entries 1 to 4. Dan withdrew: 6. Fay's entry 5 was erased by entry 7. The anchor's finding is
- * last.
- */
+/** Ada, Eve, Bob and Dan agreed: entries 1 to 4. Dan withdrew: 6. Fay's entry 5 was erased by entry 7. */
 const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[], ...errors: string[]])[] = [
   ['content changed', entry(1, "content = replace(content, 'Ada', 'Eva')"), content(1)],
   ['salt changed', entry(1, "salt = '00'"), content(1)],
@@ -83,7 +80,6 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
     cut(7),
     anchor(7),
   ],
-  // Its consent is sealed again, as entry 8.
   ['entry removed', remove('position = 2'), gap(3, 2)],
   ['entry and row removed', [NO_EVE, remove('position = 2')], gap(3, 2)],
   ['end removed, then growing again', remove('position > 2'), cut(7), anchor(7)],
@@ -309,7 +305,6 @@ for (const engine of ENGINES) {
             0,
             0,
           ],
-          // Nothing proves the entries before a broken end.
           [
             rechain(1, 'Browser/7', 'B'),
             [
@@ -374,7 +369,6 @@ async function setForeignKeys(db: Db, on: boolean): Promise<void> {
   });
 }
 
-/** Each after the tables it refers to. */
 const TABLES = [
   'consent_wordings',
   'submissions',
@@ -396,7 +390,7 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
-/** Changes an entry's content, and the hashes from there on, as this product would. @param to the last of them; default: all */
+/** Also updates the hashes from there on. @param to the last of them; default: all */
 function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();

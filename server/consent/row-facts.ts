@@ -1,4 +1,3 @@
-// Facts of consents, withdrawals and removals: sealed once, and compared with their rows at each check.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -43,10 +42,10 @@ type RowKind = keyof typeof SEALED;
 export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED)[Kind][number]> };
 
 /**
- * Reads rows in one statement, so an erasure happens before or after it.
+ * One statement, so an erasure happens before or after it.
  * @param keys a query for the row_id and kind of each
- * @param order the column that orders the result
- * @returns facts: null for a missing row; fields of missing referenced rows are null, and it isn't complete
+ * @param order column that orders the result
+ * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
 export async function readRows<Key extends { readonly kind: string }>(
   db: Db,
@@ -74,7 +73,7 @@ export async function readRows<Key extends { readonly kind: string }>(
   });
 }
 
-/** Cast to text, because a forged number may be too large to read. */
+/** Text, because a forged number may be too large. */
 const timeOf = (column: string) => sql`cast(${sql.ref(column)} as text) as ${sql.ref(column.slice(2))}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {

@@ -1,4 +1,4 @@
-// Seals consents and withdrawals into the chain, in batches after a few seconds, so visitors never wait for the chain.
+// Seals consents and withdrawals in batches after a few seconds, so visitors never wait for the chain.
 import { setImmediate } from 'node:timers/promises';
 
 import { sql, type Selectable } from 'kysely';
@@ -22,20 +22,20 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** By then the result of the code's mail is stored, or never will be. */
+/** By then the code mail's result is stored, or never will be. */
 const MAIL_PATIENCE_MS = 60_000;
 /** A row may be committed this much later than one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
 /**
- * While processes change to a new APP_SECRET, those without it leave sealing to the others. After this time the signature counts
- * as a stranger's, and consents are sealed unsigned.
+ * During a change of APP_SECRET, processes without it leave sealing to the others. After this time the signature counts as a
+ * stranger's, and consents are sealed unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
 /** Rows per transaction, which takes about 10 ms. */
 const BATCH_SIZE = 100;
 
-/** Each round starts where the last complete one may have left rows, so a suspended process or a moved clock leaves out none. */
+/** Starts where the last complete round may have left rows, so a suspended process or a moved clock leaves out none. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let begin = '';
   return async () => {
@@ -53,9 +53,9 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
 const lower = (one: string, other: string): string => (one < other ? one : other);
 
 /**
- * Seals all unsealed rows in order of ID, up to the first that must wait.
- * @param options begin: the ID before the first row; empty for all. onSealed: takes the number sealed so far. rest: awaited after
- * each batch and each page of sealed rows
+ * In order of ID, up to the first that must wait.
+ * @param options begin: ID before the first row, or empty. onSealed: takes the number sealed so far. rest: awaited after each
+ * batch and each page of sealed rows
  * @returns left: the waiting row
  */
 export async function sealConsents(
@@ -89,8 +89,8 @@ export async function sealConsents(
 }
 
 /**
- * @param begin the ID before the first row; empty for all
- * @returns pages of unsealed IDs in order of time; a page may be empty
+ * @param begin ID before the first row, or empty
+ * @returns pages of IDs, possibly empty
  */
 export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
@@ -107,7 +107,7 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
-/** Looked up per row: otherwise PostgreSQL reads a long chain from its beginning to join a few rows. */
+/** A subquery: otherwise PostgreSQL reads a long chain to join a few rows. */
 const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 
@@ -125,7 +125,6 @@ async function sealBatch(
   return db.transaction().execute(async (tx) => {
     await lockChain(tx, engine);
     if (await isSignedByNewerSecret(tx, secrets, now)) return { sealed: 0, left: ids[0]! };
-    // Another process may have sealed some of them meanwhile.
     const unsealed = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
       select u.* from (
         select id as row_id, 'consent' as kind from consent_receipts union all select id, 'withdrawal' from withdrawals
@@ -147,7 +146,6 @@ async function sealBatch(
   });
 }
 
-/** Whether another process signed recently with a secret unknown to this one. */
 async function isSignedByNewerSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
   const signed = await signedHead(tx, secrets);
   return signed !== null && !signed.isGenuine && Math.abs(now - signed.signedAt) < SECRET_CHANGE_MS;

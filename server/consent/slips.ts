@@ -1,4 +1,4 @@
-// Removes an operator's mistakes from the suppression list. A person's own decision stays until a new verified consent.
+// A person's own suppression stays until a new verified consent.
 import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
@@ -52,10 +52,10 @@ async function ownerOf(
 }
 
 /**
- * Removes suppressions, except the person's own.
+ * The person's own suppressions stay.
  * @param tx holds the lock of the e-mail address: the person may be unsubscribing
- * @param options note: why they were mistakes, sealed if the address is a lead's; now: milliseconds since 1970
- * @returns the removed reasons, the remaining ones, and the note's position in the chain, or null
+ * @param options note: reason, sealed if the address is a lead's; now: milliseconds since 1970
+ * @returns removed and remaining reasons, and the note's position in the chain, or null
  */
 export async function removeSlips(
   tx: Db,

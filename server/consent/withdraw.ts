@@ -1,4 +1,4 @@
-// Withdraws consent: marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
+// Marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -23,7 +23,7 @@ type WithdrawalParts = {
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
-/** Handles a provider's complaint in the caller's transaction. happenedAt and now: milliseconds since 1970 */
+/** In the caller's transaction. happenedAt and now: milliseconds since 1970 */
 export const complaintsTo = (parts: WithdrawalParts) => ({
   withdraw: (tx: Db, complaint: { leadId: string; happenedAt: number; now: number }) =>
     withdrawIn(tx, parts, { ...complaint, way: 'complaint', clientAddress: null, userAgent: null }),
@@ -33,7 +33,7 @@ type Withdrawal = {
   readonly leadId: string;
   readonly way: WithdrawalWay;
   readonly note?: string | null;
-  /** IP address of the visitor; null if someone else asked. */
+  /** Null if it was no visitor's request. */
   readonly clientAddress: string | null;
   readonly userAgent: string | null;
   /** For reports that may arrive late. Milliseconds since 1970. */
@@ -53,7 +53,7 @@ export async function withdrawConsent(
   return outcome;
 }
 
-/** {@link withdrawConsent} in the caller's transaction; the caller wakes the webhooks afterwards. */
+/** The caller wakes the webhooks after its transaction. */
 export async function withdrawIn(
   tx: Db,
   { database, secrets, webhooks }: WithdrawalParts,
@@ -61,7 +61,7 @@ export async function withdrawIn(
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
-  // A code for this e-mail address, or its erasure, may be under way.
+  // A code or an erasure may be under way.
   await lockAddress(tx, database.engine, seen);
   const email = await addressOfLead(tx, leadId);
   if (email === undefined) return 'unknown';
