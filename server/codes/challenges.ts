@@ -9,7 +9,7 @@ import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts'
 
 export type Challenge = Selectable<Schema['submissions']>;
 
-/** Whether a code was mailed for this challenge. If not, it shares another challenge's code and attempts. */
+/** If not, it shares another challenge's code and attempts. */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
 
@@ -25,7 +25,7 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
     .orderBy('id', 'desc')
     .limit(1);
 
-/** The browser's newest open or verified challenge, optionally by ID or e-mail address. */
+/** Newest open or verified challenge, optionally by ID or e-mail address. */
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
@@ -63,12 +63,11 @@ type SentAgain = Pick<
   | 'expires_at'
 >;
 
-/** Stores a repeated form. Wrong attempts stay. */
 export async function updateChallenge(tx: Db, id: string, sent: SentAgain): Promise<void> {
   await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
 }
 
-/** Extends the challenges that wait for a code: its own, and later ones that share it. */
+/** Includes later challenges that share its code. */
 export async function prolongChallenges(
   tx: Db,
   code: { submission_id: string | null; email: string; created_at: number },
@@ -99,10 +98,7 @@ const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: n
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
     .$if(most > 0, (query) => query.where('wrong_attempts', '<', most));
 
-/**
- * Counts an attempt at a browser's open challenge.
- * @returns the challenge after this attempt; undefined without a code of its own or without attempts left
- */
+/** @returns the challenge after this attempt; undefined without its own code or attempts left */
 export const countAttempt = (
   tx: Db,
   { email, most, ...of }: OfBrowser & { readonly email: string; readonly most: number },
@@ -119,7 +115,7 @@ export const countAttempt = (
   );
 };
 
-/** Counts an attempt at a verified challenge or a desk sign-in. @returns whether one was left */
+/** @returns whether an attempt was left */
 export async function countAttemptAt(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
@@ -150,10 +146,9 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * Closes a challenge.
  * @param attempts number of attempts to give back: the right one, if counted here
  * @param of its e-mail address, as suppressions store it
- * @returns the challenge; undefined if closed or erased meanwhile
+ * @returns undefined if closed or erased meanwhile
  */
 export const closeChallenge = (
   tx: Db,

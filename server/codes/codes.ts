@@ -1,5 +1,4 @@
-// Stores, finds and uses up mailed codes. Their digits are never stored (digits.ts). Visitors and desk users have separate tables
-// with the same statements.
+// Mailed codes. Their digits are never stored (digits.ts). Visitors and desk users have separate tables with the same statements.
 import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
@@ -35,7 +34,7 @@ export async function acceptCode(tx: Db, table: CodeTable, id: string, now: numb
   return numUpdatedRows > 0n;
 }
 
-/** Expires unused codes now: of a challenge, or of a desk browser, optionally for one e-mail address. */
+/** Of a challenge, or of a desk browser, optionally for one e-mail address. */
 export async function endCodes(
   tx: Db,
   table: CodeTable,
@@ -64,7 +63,7 @@ const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
     .orderBy('id', 'desc')
     .limit(most);
 
-/** Codes of a challenge that were live at `since` or later, used ones included, newest first. */
+/** Includes used codes; newest first. */
 export async function codesOfChallenge(
   db: Db,
   challengeId: string,
@@ -75,9 +74,8 @@ export async function codesOfChallenge(
 }
 
 /**
- * Codes of an e-mail address that were live at `since` or later, used ones included, newest first.
+ * Includes used codes; newest first.
  * @param emails the address, and the pseudonyms under which its codes outlive an erasure
- * @param most maximum number of codes
  */
 export async function codesOfAddress(
   db: Db,
@@ -89,7 +87,6 @@ export async function codesOfAddress(
   return aheadLast(await newest.where('email', 'in', emails).execute(), now);
 }
 
-/** Whether a wrong clock dated a code. */
 export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
@@ -99,7 +96,7 @@ const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => isAhead(code, now)),
 ];
 
-/** Extends the life of a late code, of its challenge and of those that share it. Never shortens a life or revives a code. */
+/** Includes challenges that share the code. Never shortens a life or revives a code. */
 export async function prolongCode(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   code: Code,
@@ -133,10 +130,7 @@ const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; mo
     .orderBy('id', 'desc')
     .limit(most);
 
-/**
- * Counts the codes of a period, and the used ones among them.
- * @param most maximum number of codes to read, newest first
- */
+/** @param most maximum number of codes to read, newest first */
 export async function codeStatistics(
   db: Db,
   span: { from: number; to: number; most: number },
@@ -148,7 +142,6 @@ export async function codeStatistics(
   return { sent: Number(row.sent), entered: Number(row.entered) };
 }
 
-/** @param most maximum number of codes to return */
 export const newestCodes = (
   db: Db,
   span: { from: number; to: number; most: number },

@@ -1,5 +1,5 @@
-// Desk sign-ins that wait for a mailed code. Every typed e-mail address gets a row, so timing doesn't reveal who is in
-// DESK_PEOPLE. A row for anyone else names no one, and no code opens it.
+// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. A row for anyone else names no one, and
+// no code opens it.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -14,7 +14,7 @@ export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
   await db.insertInto('desk_sign_ins').values(signIn).execute();
 }
 
-/** Newest first. @param most maximum number to return */
+/** Newest first. */
 export const openSignIns = (
   db: Db,
   { browserId, most, now }: { browserId: string; most: number; now: number },
@@ -30,7 +30,7 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-/** Takes sign-ins whose mail isn't queued yet; only one process gets each. */
+/** Only one process gets each. */
 export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
   tx
     .updateTable('desk_sign_ins')

@@ -7,13 +7,13 @@ import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 export type CodeKey = {
   readonly id: string;
   readonly secretId: string;
-  /** The desk user whom it admits; absent for a visitor's code. A code works for nobody else. */
+  /** A code works only for its desk user; absent for a visitor's code. */
   readonly deskUser?: string;
 };
 
 /**
- * HMAC-SHA-256 of the code's ID, truncated as in RFC 4226, section 5.3.
- * @returns six digits, or null if the secret that made the code has been retired
+ * HMAC-SHA-256 of the ID, truncated as in RFC 4226, section 5.3.
+ * @returns six digits, or null if the secret has been retired
  */
 export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   const secret = secrets.find(({ id }) => id === code.secretId);
@@ -31,10 +31,7 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;
 
-/**
- * The reference shown on the page and in the e-mail, which tells the newest e-mail from an older one. Derived with another key,
- * so it reveals no digits.
- */
+/** Tells the newest e-mail from an older one. Derived with another key, so it reveals no digits. */
 export function codeReference(secrets: Secrets, code: CodeKey): string {
   const secret = secrets.find(({ id }) => id === code.secretId) ?? secrets[0];
   return Array.from(hmac(secret.keys.reference, code.id).subarray(0, REFERENCE_LENGTH))
@@ -42,10 +39,7 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
     .join('');
 }
 
-/**
- * Compares every candidate in constant time, and pads to `atLeast` comparisons, so timing reveals neither the match nor the
- * number of candidates.
- */
+/** In constant time and with at least `atLeast` comparisons, so timing reveals neither the match nor the number of candidates. */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
   candidates: readonly Candidate[],
