@@ -1,4 +1,4 @@
-// A 202 promises a code in time: who is refused, who goes first, and how long a late code lives.
+// A 202 promises a code in time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
 
     it('of mail put off does not delay mail behind a few networks', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // Sixty mails of ten networks: another network has ten before it.
+        // Ten mails of other networks go first.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);

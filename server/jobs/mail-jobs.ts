@@ -1,4 +1,4 @@
-// Queues mail. Turns keep the mail of one network, or to one domain, apart; they only order, so no connection stays idle.
+// Turns keep the mail of one network or domain apart; they only order, so no connection stays idle.
 // A form is answered 202 only if its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400
 // simultaneous forms get 202 and the others 503 (docs/reliability.md).
 import { sql } from 'kysely';
@@ -26,16 +26,15 @@ export const laneOf = (network: string, recipient: string): Lane => ({
 export type NewMail = {
   readonly id: string;
   readonly kind: string;
-  /** Never a code's digits, and nothing personal that is stored elsewhere. */
+  /** Never a code's digits, and nothing personal stored elsewhere. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly codeId?: string;
   readonly recipient: string;
-  /** Default: the turn is now. */
   readonly place?: Lane & { readonly turnAt: number };
   readonly now: number;
 };
 
-/** Adds a mail in its cause's transaction. Wake the worker after the commit. */
+/** Call it in the cause's transaction, and wake the worker after the commit. */
 export async function addMail(tx: Db, mail: NewMail): Promise<void> {
   await tx.insertInto('outbox').values(rowOf(mail)).execute();
 }
@@ -79,7 +78,7 @@ export function takeMail(
   });
 }
 
-/** Delay per untried mail of the same network, so others go first. */
+/** Per untried mail of the same network. */
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
@@ -90,10 +89,7 @@ export type Turn =
   | { readonly type: 'found'; readonly turnAt: number }
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
-/**
- * Refuses a code that would wait too long. A turn never precedes earlier mail of its lane, and is never later than a code may
- * wait, so no mail starves.
- */
+/** A turn never precedes earlier mail of its lane, and is never later than a code may wait, so no mail starves. */
 export async function findTurn(
   tx: Db,
   { network, domain }: Lane,
@@ -123,7 +119,7 @@ export async function findTurn(
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** `behind`: mail is sent too slowly. `still`: no mail is sent. */
+/** `behind`: too slow. `still`: no mail is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
@@ -140,7 +136,7 @@ const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * B
 // Written out, not bound, so the partial index is used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** Mail servers may put off mail: when that affects this many networks, it counts as a queue. */
+/** Put-off mail of this many networks counts as a queue. */
 const MANY_PUT_OFF = 50;
 
 async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {
@@ -154,7 +150,6 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried_since'),
     ])
     .where(isQueued)
-    // Mail to a silent domain delays no other mail.
     .where(
       sql<boolean>`(recipient_domain is null or recipient_domain = ${domain} or recipient_domain not in (
       select recipient_domain from outbox
@@ -177,9 +172,9 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
 }
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
-/** Maximum number of deliveries from which the pace is computed. */
+/** Deliveries that determine the pace. */
 const SAMPLE_SIZE = 50;
-/** Until then a few deliveries beside a silent mail server mean little, because its silence ends in a timeout first. */
+/** A silent mail server ends in a timeout, so earlier deliveries elsewhere mean little. */
 const SILENCE_MS = 15_000;
 
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
@@ -187,7 +182,7 @@ async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<n
   const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
-  // Starts at the first delivery, because an earlier outage doesn't show the current pace.
+  // An earlier outage doesn't show the current pace.
   const from = isEnough ? Math.min(...sentAt) : since;
   return sentAt.length / Math.max(1, (now - from) / 1000);
 }

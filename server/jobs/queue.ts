@@ -1,5 +1,5 @@
-// Queue of mail and webhook jobs. A job is added in its cause's transaction and leased by a worker; if the worker dies, the lease
-// runs out and another takes over. So each job is done at least once.
+// A job is added in its cause's transaction and leased by a worker; if the worker dies, the lease runs out and another takes
+// over. So each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
 import { columnsOf } from '#server/db/all-tables.ts';
@@ -31,7 +31,7 @@ const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>
 // Written out, not bound, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** At most `most` jobs, reserved for `leaseMs`. */
+/** At most `most` jobs. */
 export type NewLease = {
   readonly leaseId: string;
   readonly leaseMs: number;
@@ -106,7 +106,7 @@ async function endLease(
 }
 
 /**
- * Moves waiting times back with the clock. A job that a wrong clock put off beyond any wait is due now.
+ * Moves waiting times back with the clock, but a job put off beyond any wait is due now.
  * @param clock leaseId: of the worker, which ends its own leases; lostMs: how far the clock went back
  */
 export async function setBackTimes(
@@ -128,7 +128,7 @@ export async function setBackTimes(
           .set(allTimes((column) => sql`${sql.ref(column)} - ${lostMs}`))
           .where(isQueued)
           .where('due_at', '>', now)
-          // Includes this worker's job, because events after it are due when it is.
+          // Events after this worker's job are due when it is.
           .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '=', leaseId)]))
           .execute();
       await tx

@@ -1,4 +1,4 @@
-// Queues webhook events. Each endpoint gets a lead's events one at a time, in order.
+// Each endpoint gets a lead's events one at a time, in order.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -8,7 +8,7 @@ import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.
 export type WebhookJob = Job<'webhook_events'>;
 
 /**
- * Adds a lead's event for several endpoints. The caller holds the lead's row, so no other event comes between.
+ * The caller holds the lead's row, so no other event comes between.
  * @param event ids: one per endpoint
  */
 export async function addLeadEvent(
@@ -54,7 +54,7 @@ export async function addLeadEvent(
   await tx.insertInto('webhook_events').values(rows).execute();
 }
 
-/** Leases each lead's first due event for an endpoint. An event being sent stays queued. */
+/** Each lead's first due event. An event being sent stays queued. */
 export const takeEvents = (
   database: OpenDatabase,
   { endpoint, ...lease }: NewLease & { readonly endpoint: string },

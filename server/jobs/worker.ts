@@ -1,4 +1,4 @@
-// Works through one job table: looks for due jobs when woken and at intervals, and stops without losing one.
+// Looks for due jobs when woken and at intervals, and stops without losing one.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
@@ -6,7 +6,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 
-/** Finds jobs from other processes, with an expired lease or an ended back-off. */
+/** For jobs of other processes, expired leases and ended back-offs. */
 const POLL_MS = 1_000;
 /** 30 % either way, so waiting jobs don't all hit a recovered server at once. */
 const JITTER = 0.3;
@@ -24,10 +24,10 @@ export type JobWorkerParts<Table extends JobTable> = {
   readonly database: OpenDatabase;
   readonly table: Table;
   readonly clock: () => number;
-  /** After this time a stop aborts running jobs. */
+  /** Then a stop aborts running jobs. */
   readonly stopPatienceMs: number;
   readonly take: (lease: Lease) => Promise<readonly Job<Table>[]>;
-  /** Ends the job's lease. cutOff: aborts when a stop loses patience */
+  /** Ends the lease. cutOff: aborts when a stop loses patience */
   readonly run: (job: Job<Table>, worker: { leaseId: string; cutOff: AbortSignal }) => Promise<void>;
   readonly onError: (error: unknown) => void;
 };
@@ -83,7 +83,6 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
  * @param waitsMs waits after the first attempt, the second and so on; the last repeats
  * @param attempts made so far, at least 1
  * @param random from 0 up to 1
- * @returns milliseconds
  */
 export const backOffMs = (waitsMs: readonly number[], attempts: number, random: () => number): number =>
   Math.round((waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * (1 - JITTER + 2 * JITTER * random()));
