@@ -96,7 +96,7 @@ const decidedAt = (server: ServerUnderTest): number =>
 
 type Past = readonly [at: number, codes: readonly PastCode[]];
 
-/** 2,319 codes in an hour from 24 networks, 100 each: 1,600 for strangers, the others entered under any name at one domain. */
+/** 2,319 codes in an hour, 100 from each of 24 networks: 1,600 for strangers, the others entered at one domain. */
 function attack(domain: (index: number) => string): PastCode[] {
   const own = list(719, (index) => ({
     email: `${index}@attacker-${index % 5}.attacker.co.uk`,

@@ -1,6 +1,5 @@
-// The list-bomb breaker. Mailing codes to thousands of strangers harms them and our standing with mail servers, yet each request
-// looks normal. With too many codes, or too few entered, every code costs a proof of work; a network that asks for many strangers
-// pays by itself. See docs/decisions/0009 and `npm run prove:breaker`.
+// The list-bomb breaker. Mailing codes to strangers harms them and our standing with mail servers, yet each request looks normal.
+// With too many codes, or too few entered, every code costs a proof of work. See docs/decisions/0009 and `npm run prove:breaker`.
 import { getDomain } from 'tldts';
 
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
@@ -19,7 +18,7 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
   /**
-   * Whether a new code costs a proof of work. All processes share the general state through the database.
+   * All processes share the general state through the database.
    * @param clientAddress a network that asks for many strangers pays by itself
    */
   readonly isOpen: (clientAddress: string) => Promise<boolean>;
@@ -37,7 +36,7 @@ type BreakerParts = {
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
   const { leadsPerIpPerHour } = config.limits;
-  // Without a limit per network, as behind a proxy that hides addresses, each code counts as a network.
+  // As behind a proxy that hides addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
   const networks = createPayingNetworks({ db, config, networkOfCode });
@@ -55,13 +54,13 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   const look = async (now: number): Promise<void> => {
     const state = await readWindow(db, OPEN_KEY, now);
-    // A later end was written before the clock was set back.
+    // Written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
     await networks.look(now);
     const reason = await findReason(now);
     if (reason === null) return;
-    // Several processes may see it at once; only the first to count reports it.
+    // Only the first process to count reports it.
     const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
     if (count === 1) onOpened(reason);
     open = true;
@@ -98,8 +97,7 @@ async function areTooManyAMinute(
   return spread >= codes.length / 2;
 }
 
-// Networks that had too many strangers mailed within the hour. Otherwise ten of them could open the breaker for everyone
-// (docs/decisions/0009).
+// Ten networks with too many strangers could otherwise open the breaker for everyone (docs/decisions/0009).
 
 type PayingNetworks = {
   readonly look: (now: number) => Promise<void>;
@@ -143,15 +141,13 @@ function createPayingNetworks({
   };
 }
 
-// Compares each domain's share of strangers with its usual share. Measured per domain, because an attacker who enters 31 % to 90
-// % of the codes at his own domain would get past a share of the whole page; this way he reaches at most 250 (quiet page) to 700
-// (busy page) of 1,600 strangers an hour. "Usual" is the median of eight days, so one bad day doesn't count
-// (docs/decisions/0009).
+// Compares each domain's share of strangers with its usual one, the median of eight days. Per domain, because an attacker who
+// enters 31 % to 90 % of the codes at his own domain would get past a share of the whole page; this way he reaches at most 250
+// (quiet page) to 700 (busy page) of 1,600 strangers an hour (docs/decisions/0009).
 
 /** In percent. */
 type Threshold = (domain: string) => number;
 
-/** Caches the usual shares for ten minutes. */
 function createTooFewEntered({
   db,
   config,
@@ -190,7 +186,7 @@ function createTooFewEntered({
   };
 }
 
-/** Far above the median of a domain's days, or of the page's days for a domain with too few people. */
+/** The page's median serves domains with too few people. */
 function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
   const percentsOfPage = percentsOf(days.map(sumOf));
   const usualOfPage = median(percentsOfPage) ?? BREAKER.unknownUsualPercent;
@@ -226,8 +222,7 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-// A network counts for at most five strangers, and codes entered at one domain don't excuse strangers at another
-// (docs/decisions/0009).
+// At most five strangers per network, and codes entered at one domain don't excuse strangers at another (docs/decisions/0009).
 
 type MailedCode = {
   readonly email: string;
@@ -237,7 +232,7 @@ type MailedCode = {
 
 type NetworkOfCode = (code: MailedCode) => string;
 
-/** Addresses without an entered code, and mailboxes with one. Weighted, so not whole numbers. */
+/** Weighted, so not whole numbers. */
 type PeopleCount = { readonly strangers: number; readonly entered: number };
 
 const SMALL_DOMAINS = '';
@@ -246,8 +241,8 @@ type Person = { readonly network: string; readonly domain: string };
 type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
 
 /**
- * A stranger is an address: `victim+1@` and `victim+2@` are two unwanted e-mails in one mailbox. An entered code counts per
- * mailbox, because its owner can use any number of names.
+ * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. An entered code counts per mailbox, because its
+ * owner can use any number of names.
  * @param codes newest first
  */
 function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
@@ -279,7 +274,7 @@ function peopleByDomain(
   const people = findPeople(codes, networkOfCode);
   const strangersOf = countBy(people.strangers, ({ network }) => network);
   const enteredOf = countBy(people.entered, ({ network }) => network);
-  // Keeps the ratio of a network with many strangers and many entered codes, so an office isn't an alarm.
+  // Keeps the ratio, so an office isn't an alarm.
   const strangerWeight = (network: string) =>
     Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
   const enteredWeight = (network: string) =>
@@ -310,11 +305,10 @@ function countBy<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => strin
   return counts;
 }
 
-/** IPv6 by its /48, as a site is given (RFC 6177): one customer line must not look like 65,536 networks. */
+/** IPv6 by its /48 (RFC 6177), because one customer line must not look like 65,536 networks. */
 const siteOf = (clientAddress: string): string =>
   networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
 
-/** Its owner can have any number of names below it. */
 function registeredDomainOf(email: string): string {
   const host = domainOf(email);
   return getDomain(host, { extractHostname: false }) ?? host;

@@ -123,7 +123,6 @@ for (const engine of ENGINES) {
         return compared;
       };
       assert.equal((await tryAt(0)).mayCompare, true);
-      // The day's remaining attempts around the end of a day that began with the first one: five in ten minutes.
       assert.equal(await comparedAt(23), 5);
       assert.equal(await comparedAt(23.3), 5);
       assert.equal(await comparedAt(23.6), 5);

@@ -1,5 +1,4 @@
-// Limits on visitors' requests. Numbers are in fixed-limits.ts or are settings; counts are in the database, so all processes
-// share them.
+// Counts are in the database, so all processes share them.
 import { networkOf } from '#server/platform/network-of.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -37,15 +36,15 @@ export type CountedLimits = {
   /** Newest first, including codes from before an erasure. */
   readonly codesOfAddress: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * A code's day ends 24 hours after its life, so no more than a day's codes are live in any 24 hours.
+   * A code's day ends 24 hours after its life, so at most a day's codes are live in any 24 hours.
    * @param codes from {@link codesOfAddress}
    */
   readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts an attempt without a challenge: CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call it under
-   * lockAddress, and commit before comparing. Attempts at a live code decide whether this one is compared, so a stranger cannot
-   * use up a later code's. All attempts decide the response, so it doesn't reveal whether a visitor waits for a code.
+   * CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call it under lockAddress, and commit before comparing.
+   * Attempts at a live code decide whether this one is compared, so a stranger cannot use up a later code's. All attempts decide
+   * the response, so it doesn't reveal whether a visitor waits for a code.
    */
   readonly countSharedAttempt: (
     tx: Db,
@@ -53,7 +52,7 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Whether {@link countSharedAttempt} may be used up soon or for the day. */
+  /** Whether some of its attempts, or a day's, may be used up. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
   /** Gives back a right attempt. @param mayCompare from {@link countSharedAttempt} */
   readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
