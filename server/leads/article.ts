@@ -1,5 +1,4 @@
-// The gated article: the page, the guide file and the link in the guide mail. It is in no public file; otherwise only the
-// response to a right code holds it.
+// The gated article: page, guide file and link in the guide mail. It is in no public file.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -53,13 +52,12 @@ function addArticleRoute(
   });
 }
 
-/** Then the article is sent without waiting, for example while another process locks the database. Milliseconds. */
+/** A lock by another process must not delay the article. Milliseconds. */
 const NOTED_WITHIN_MS = 100;
 
 /**
- * Notes the first reading and queues its event, before the article is sent. A failure is logged and withholds nothing; the next
- * reading is noted.
- * @returns once noted, or when that takes too long and continues after the response
+ * Call it before the article is sent. A failure is logged and withholds nothing; the next reading is noted.
+ * @returns once noted, or when that takes too long
  */
 export async function noteFirstReading(
   db: Db,
@@ -83,7 +81,7 @@ export async function noteFirstReading(
   await Promise.race([note(), setTimeout(NOTED_WITHIN_MS, undefined, { ref: false })]);
 }
 
-/** Errors: 404 `not-found` if the campaign has no file, 401 `no-session`, and those of a resource (http/send-resource.ts). */
+/** Errors: 404 `not-found`, 401 `no-session`, and those of a resource (http/send-resource.ts). */
 function addGuideFileRoute(
   app: FastifyInstance,
   { campaign, database, clock }: VisitorService,
@@ -91,7 +89,6 @@ function addGuideFileRoute(
 ): void {
   const guide = campaign.downloadFile === null ? null : readGuide(campaign.downloadFile);
   app.route({
-    // The page uses HEAD to check its session.
     method: ['GET', 'HEAD'],
     url: API.guideFile,
     handler: async (request, reply) => {
@@ -110,10 +107,9 @@ function readGuide(file: string): Resource {
     type: mime.getType(name) ?? 'application/octet-stream',
     cacheControl: 'private, no-store',
     bodies: { identity: readFileSync(file) },
-    // Names in article/ need no escaping (shared/campaign-schema.ts).
     always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
   });
-  // The entity tag hashes the file, so compute it before a visitor has to wait.
+  // Hashes the file before a visitor has to wait.
   guide.representationFor(undefined);
   return guide;
 }

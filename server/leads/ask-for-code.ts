@@ -1,5 +1,4 @@
-// Stores a form, makes a code and queues its mail in one transaction. Changes nothing known about an e-mail address, because
-// anyone can type any.
+// One transaction. Changes nothing known about an e-mail address, because anyone can type any.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -41,7 +40,6 @@ export type Visitor = {
   readonly userAgent: string | null;
   readonly consentVersion: string;
   readonly attribution: Attribution;
-  /** Null if the form named none. */
   readonly variant: string | null;
   readonly flags: readonly string[];
 };
@@ -72,9 +70,9 @@ type Form = LeadAnswers & {
 };
 
 /**
- * The outcome is the same for known and unknown e-mail addresses, and `mail-backlog` if the code could not be mailed in time.
- * Asking again while it waits, or within RESEND_SECONDS of its mailing, mails nothing: in the same browser, and from the same IP
- * address, whose response and cookie may have been lost. A visitor without attempts gets a new code and challenge at once.
+ * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time. Asking again
+ * while it waits, or within RESEND_SECONDS of its mailing, mails nothing: in the same browser, and from the same IP address,
+ * whose response may have been lost. A visitor without attempts gets a new code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -84,7 +82,6 @@ export async function askForCode(
 ): Promise<AskOutcome> {
   const { database, mail, campaign } = parts;
   const email = normaliseEmail(lead.email);
-  // The schema refuses addresses without an ASCII form.
   const recipient = asciiAddress(lead.email) ?? email;
   const form: Form = {
     name: lead.name,
@@ -153,7 +150,7 @@ async function ask(
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
-    // The ID holds the time, by which codes are counted (codeStatistics).
+    // The ID holds the time used to count codes (codeStatistics).
     id: uuid({ msecs: now }),
     submission_id: challengeId,
     email,
@@ -170,8 +167,7 @@ async function ask(
 }
 
 /**
- * Sending the same form again keeps its first time and source.
- * @param challenge undefined: a new one begins
+ * The same form keeps its first time and source.
  * @returns the ID of the challenge
  */
 async function storeForm(
@@ -211,7 +207,7 @@ async function storeForm(
     ...(isSame && { client_address, user_agent, given_at }),
     asked_at: now,
     codes_sent: challenge.codes_sent + codesMailed,
-    // Another browser's code may live longer or shorter than this challenge's own.
+    // Another browser's code has another lifetime.
     expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,
   });
   return challenge.id;

@@ -1,4 +1,4 @@
-// The code screen's state, restored after a reload, which sends nothing.
+// Restores the code screen after a reload, without sending anything.
 import { hasCodeOfItsOwn, findChallenge, type Challenge } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
@@ -13,7 +13,7 @@ import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * An open challenge, or a verified one whose response the page missed.
+ * Open, or verified but the page missed the response.
  * @param browserId from its challenge cookie
  * @param wanted challenge ID; undefined for the newest open one
  */
@@ -71,7 +71,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
 }
 
 /**
- * A challenge's own newest code, live or not; otherwise one asked for from the same IP address.
+ * Its own newest code, live or not; otherwise one asked for from the same IP address.
  * @param codes of its e-mail address, newest first
  */
 export const codeFor = (
@@ -84,9 +84,7 @@ export const codeFor = (
     ? codes.find((code) => code.submission_id === challenge.id)
     : codes.find((code) => code.client_address === clientAddress && isLive(code, now));
 
-/**
- * Matched by time, because code and challenge were marked together. Another browser may have entered its own code at that moment.
- */
+/** Matched by time, because another browser may have entered its own code. */
 export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Code | undefined => {
   const entered = codes.filter((code) => code.used_at !== null && code.used_at === challenge.verified_at);
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
@@ -94,13 +92,13 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
 
 type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
-/** Now while the mail waits; the code's creation time if the mail failed or its row is gone. The resend countdown starts then. */
+/** Now while the mail waits; the code's creation time if the mail failed or its row is gone. */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
   if (mail?.state === 'queued') return now;
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;
 }
 
-/** At most RESEND_SECONDS from the mailing; 0 once the code cannot be entered. */
+/** 0 once the code cannot be entered. */
 export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: number, now: number): number {
   const mailedAt = mailingTime(mail, code, now);
   if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;

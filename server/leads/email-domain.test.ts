@@ -1,4 +1,4 @@
-// Domain policies, and domains with letters beyond ASCII (RFC 5890).
+// RFC 5890: domains with letters beyond ASCII.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 

@@ -18,10 +18,7 @@ const isDisposable = (domain: string): boolean => {
   return disposableDomains.has(domain);
 };
 
-/**
- * @param typedEmail a valid one, in any form
- * @param freeMailDomains from campaign/free-mail-domains.txt
- */
+/** @param typedEmail a valid one, in any form */
 export function judgeDomain(
   typedEmail: string,
   policies: Pick<Config, 'freeMail' | 'disposableMail'>,

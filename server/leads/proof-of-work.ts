@@ -1,5 +1,4 @@
-// Proof of work while the breaker is open: cheap for a visitor, expensive for ten thousand codes. ALTCHA protocol, version 2,
-// without another host.
+// Cheap for a visitor, expensive for ten thousand codes. ALTCHA protocol, version 2, without another host.
 import { createChallenge, randomInt, verifySolution, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
@@ -18,7 +17,7 @@ const UINT32_MAX = 0xffff_ffff;
 const hex = (least: number, most = least) =>
   z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
 
-/** Our own challenge and its solution, checked to the last field, because the library's checks expect honest callers. */
+/** Strict, because the library's checks expect honest callers. */
 const Payload = z.strictObject({
   challenge: z.strictObject({
     parameters: z.strictObject({
@@ -45,10 +44,7 @@ type Payload = z.infer<typeof Payload>;
 
 export type ProofOfWork = {
   readonly challenge: () => Promise<Challenge>;
-  /**
-   * Whether the header solves one of our unused challenges.
-   * @param header base64 of a JSON with challenge and solution; untrusted
-   */
+  /** @param header base64 of a JSON with challenge and solution; untrusted */
   readonly accepts: (header: string | undefined) => Promise<boolean>;
 };
 
@@ -76,7 +72,6 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         const { verified } = await verifySolution({ challenge, solution, deriveKey, ...signing(secret) });
         if (verified) return true;
       } catch {
-        // Malformed challenge.
         return false;
       }
     }
@@ -92,7 +87,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         // A known answer makes the solving time similar for everyone, and checking cheap.
         counter: randomInt(TRIES.most, TRIES.least),
         deriveKey,
-        // The library's own expiry reads the machine's clock instead of the given one.
+        // The library's expiry reads the machine's clock.
         data: { validUntil: clock() + VALID_MS },
         ...signing(secrets[0]),
       }),
@@ -101,7 +96,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
       const validForMs = data.validUntil - clock();
-      // A challenge valid for too long came from a wrong clock, and would outlive the record of its use.
+      // Valid for too long: made by a wrong clock, and outlives the record of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());

@@ -69,7 +69,7 @@ function addFormRoute(
     const verdict = judgeDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
-    // Time-ordered IDs are stored close together. The cookie's signature, not the ID, keeps strangers out.
+    // Time-ordered IDs are stored close together. The cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     // Before the proof of work, which would be wasted.
@@ -110,7 +110,7 @@ function addFormRoute(
 const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
 /**
- * The wording that the page showed. Never guessed, because the server's own may have changed since the page was built or opened.
+ * Never guessed, because the server's wording may have changed since the page was opened.
  * @param stated the value of x-consent-version
  * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
  */
@@ -208,9 +208,7 @@ const prefersArticle = ({ headers }: FastifyRequest): boolean =>
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
-/**
- * Our page checks answers itself, so a mismatch means the questions changed since it was opened. Programs get the field's error.
- */
+/** Our page checks answers itself, so a mismatch means the questions changed. Programs get the field's error. */
 function sendInvalidForm(
   campaign: Campaign,
   sendError: SendError,
@@ -250,7 +248,7 @@ function sendInvalidInput(
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
 
-/** A page from before a change may name an unknown variant, which counts for none. */
+/** A page from before a change may name an unknown variant. */
 const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {
   const { variant } = Object(body) as { readonly variant?: unknown };
   return variants.find(({ name }) => name === variant)?.name ?? null;

@@ -1,5 +1,5 @@
-// Withdrawal of consent by link. Opening the link does nothing, because mail scanners open all of them; the page's button and a
-// mail program's one click (RFC 8058) do.
+// Opening the link does nothing, because mail scanners open all of them; the page's button and a mail program's one click (RFC
+// 8058) do.
 import type { FastifyInstance } from 'fastify';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';
@@ -20,7 +20,7 @@ const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
 
 const FROM_PAGE = 'page';
 
-/** No response reveals whose link it is, or whether the lead exists. */
+/** No response reveals whose link it is. */
 export async function addUnsubscribeRoutes(
   app: FastifyInstance,
   service: VisitorService,
@@ -37,7 +37,7 @@ export async function addUnsubscribeRoutes(
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Any body counts: some programs change it or its type (RFC 8058 asks for one), and the link is signed.
+    // Some programs change the body or its type (RFC 8058 asks for one), and the link is signed.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {

@@ -1,5 +1,5 @@
-// Verifies a code in two transactions: the first counts the attempt and commits before the comparison, so parallel attempts gain
-// no guess; the second opens the lead.
+// The first transaction counts the attempt and commits before the comparison, so parallel attempts gain no guess; the second
+// opens the lead.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -38,7 +38,7 @@ type Verified = {
   readonly leadId: string;
   /** Milliseconds from mailing to entry; null if entered before. */
   readonly afterMs: number | null;
-  /** True once this lead's reading is recorded; false if it may not be. */
+  /** False if this lead's reading may be unrecorded. */
   readonly isReadingNoted: boolean;
 };
 
@@ -52,7 +52,6 @@ type Refused =
   | {
       readonly type: 'refused';
       readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
-      /** Until the same request can be made again. */
       readonly retryAfterSeconds: number;
       /** 0: now. */
       readonly newCodeInSeconds: number;
@@ -61,7 +60,7 @@ type Refused =
 const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 
 type Visitor = {
-  /** From the challenge cookie; null without one. */
+  /** Null without a challenge cookie. */
   readonly browserId: string | null;
   readonly clientAddress: string;
   readonly getsArticle: boolean;
@@ -123,7 +122,7 @@ type Counted = {
   | { readonly by: 'challenge'; readonly challenge: Challenge }
   | {
       readonly by: 'address';
-      /** One without its own code, or one already verified. */
+      /** Without its own code, or already verified. */
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
     }
@@ -198,7 +197,7 @@ async function countSharedAttempt(
     challenge: open ?? verified,
     mayCompare,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
-    // Not looked up, because that would tell a stranger how many codes were sent.
+    // It would tell a stranger how many codes were sent.
     ifWrong:
       ifWrong.type === 'exceeded'
         ? {
@@ -212,8 +211,8 @@ async function countSharedAttempt(
 }
 
 /**
- * Enters a right code under the address lock. The challenge's first entry makes or updates the lead and writes the receipt;
- * repetitions find the lead.
+ * Under the address lock. The challenge's first entry makes or updates the lead and writes the receipt; repetitions find the
+ * lead.
  */
 async function enter(
   tx: Db,
@@ -224,7 +223,6 @@ async function enter(
   parts: VerifyParts,
 ): Promise<Verified | Refused> {
   const challengeId = challenge?.id ?? code.submission_id;
-  // Erased a moment ago.
   if (challengeId === null) return WRONG_CODE;
   const attempts = by === 'challenge' ? 1 : 0;
   const of = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
@@ -244,7 +242,7 @@ async function enter(
 
   const current = await findChallengeById(tx, challengeId);
   if (current === undefined || current.verified_at === null) return WRONG_CODE;
-  // Verified before, perhaps by this browser. The code was right when it came.
+  // Verified before, perhaps by this browser.
   const leadId = isFirst || challenge !== undefined ? await findLeadId(tx, code.email) : undefined;
   if (leadId === undefined) return WRONG_CODE;
   if (by === 'challenge' || code.used_at !== null) await giveAttemptBack(tx, challengeId);
