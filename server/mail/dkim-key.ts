@@ -15,7 +15,7 @@ const SIGNED = [
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** DKIM options (RFC 6376). Throws the system's error if the key cannot be read. */
+/** RFC 6376. Throws the system's error if the key cannot be read. */
 export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimConfig) => ({
   domainName,
   keySelector,
@@ -27,7 +27,7 @@ const SAMPLE = 'From: sample@example.com\r\n\r\nSample\r\n';
 
 /**
  * Signs a sample, because nodemailer sends unsigned mail if the key fails, and labels every signature as RSA.
- * @returns null if the key works, otherwise a sentence with problem and remedy
+ * @returns null, or a sentence with problem and remedy
  */
 export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;

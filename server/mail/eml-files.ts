@@ -8,7 +8,7 @@ import { errorCode } from '#server/platform/error-code.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
- * Files of mail that goes to an e-mail address or names it.
+ * Mail to an e-mail address, or naming it.
  * @param folder need not exist
  * @param email as stored
  */
@@ -26,7 +26,7 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** left: files that could not be deleted, each with its error: `data/mail/1.eml (EACCES)` */
+/** left: each with its error: `data/mail/1.eml (EACCES)` */
 export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
 
 export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {

@@ -1,5 +1,4 @@
-// Works around nodemailer, which waits for both address families: a DNS server that answers for only one would make every
-// delivery time out.
+// nodemailer waits for both address families, so a DNS server that answers for only one would make every delivery time out.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -12,7 +11,7 @@ const KEPT_MS = 10_000;
 type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
 /**
- * Stores one family's addresses in nodemailer's cache if the other family gets no answer. Never throws.
+ * Never throws.
  * @param url a value of SMTP_URL
  */
 export async function rememberAddresses(

@@ -20,13 +20,12 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
   /** Mail goes there without a mail account, and stays after one is set. */
   readonly folder: string;
-  /** Call it after the commit that added a mail. Without a worker here, another process sends it. */
+  /** Call it after the commit. Without a worker here, another process sends it. */
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
   readonly deleteFilesAbout: (email: string) => Promise<DeletedFiles>;
   readonly start: () => void;
-  /** Ends sending after the mail in hand. */
   readonly stop: () => Promise<void>;
   /** Call it after {@link stop}. */
   readonly close: () => void;
@@ -133,7 +132,7 @@ function logOutcome(logger: Logger, event: MailEvent): void {
   else if (event.type === 'dropped')
     logger.warn('A mail was dropped: what it was for was over before its turn.');
   else {
-    // The reason is logged nowhere, because mail servers like to repeat the address in it.
+    // Not logged, because mail servers like to repeat the address in it.
     const { type, errorClass } = event;
     logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
   }

@@ -1,4 +1,3 @@
-// Sends mail: by SMTP with an account, otherwise into .eml files.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isIP } from 'node:net';
@@ -25,7 +24,6 @@ export type Mail = {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** For mail its reader agreed to: list and unsubscribe link. */
   readonly list?: { readonly name: string; readonly host: string; readonly unsubscribe: string };
   readonly attachment?: { readonly filename: string; readonly content: Buffer };
   /** Gmail counts complaints by it. */
@@ -33,7 +31,7 @@ export type Mail = {
 };
 
 type MailSendOutcome =
-  /** Replies and reasons are the server's words; the outbox shortens and cleans them. */
+  /** The server's words; the outbox shortens and cleans them. */
   | { readonly type: 'sent'; readonly reply: string }
   /** The server is away or busy, or refuses us regardless of the recipient. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
@@ -46,14 +44,13 @@ type MailSendOutcome =
     };
 
 export type Mailer = {
-  /** Sends one mail. Never throws: a failure is an outcome. */
+  /** Never throws: a failure is an outcome. */
   readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
-   * Checks connection, TLS and login without sending. Never throws.
+   * Connection, TLS and login, without sending. Never throws.
    * @returns null on success, otherwise a sentence
    */
   readonly tryAccount: () => Promise<string | null>;
-  /** @param mailId {@link Mail.id} */
   readonly messageIdOf: (mailId: string) => string;
   readonly close: () => void;
 };
@@ -64,10 +61,7 @@ const TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/**
- * @param url a value of SMTP_URL; its options such as `?name=` take precedence
- * @param publicUrl a value of PUBLIC_URL
- */
+/** @param url a value of SMTP_URL; its options such as `?name=` take precedence */
 export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
   ...greetingName(publicUrl),
@@ -78,7 +72,7 @@ export const connectionOptions = (url: string, publicUrl: string) => ({
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
   socketTimeout: ANSWER_TIMEOUT_MS,
-  // A long acceptance is still an acceptance; giving up would send the code twice.
+  // Giving up on a long acceptance would send the code twice.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
@@ -112,7 +106,7 @@ export function createSmtpMailer({
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** Message-IDs whose bytes were requested, so connection and login had worked. */
+  /** Their bytes were requested, so connection and login had worked. */
   const begun = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     message.processFunc((bytes) => {
@@ -129,7 +123,6 @@ export function createSmtpMailer({
         const { response } = await transport.sendMail({
           ...message,
           envelope: {
-            // Return path for mail servers; readers see `from`.
             from: returnPathOf?.(mail.id) ?? inAscii(from.address),
             // An array, so one address cannot be parsed as several.
             to: [inAscii(mail.to)],
@@ -157,10 +150,7 @@ export function createSmtpMailer({
   };
 }
 
-/**
- * Writes each mail into a folder.
- * @param announce called per file, to show the code in the terminal
- */
+/** @param announce called per file, to show the code in the terminal */
 function createFileMailer(
   folder: string,
   from: Mailbox,
@@ -171,7 +161,7 @@ function createFileMailer(
     send: async (mail) => {
       try {
         const file = path.join(folder, `${mail.id}.eml`);
-        // These files hold codes, so other users of the machine must not read them.
+        // Private, because these files hold codes.
         const bytes = await new MailComposer(messageOf(mail, from)).compile().build();
         await writeFile(file, bytes, { mode: 0o600 });
         announce(mail, file);
@@ -190,7 +180,7 @@ const senderDomainOf = ({ address }: Mailbox): string => domainToASCII(domainOf(
 
 const messageIdOf = (mailId: string, from: Mailbox): string => `<${mailId}@${senderDomainOf(from)}>`;
 
-/** Gmail's Feedback-ID: three names of ours, and the sender (5 to 15 characters). Not personal. */
+/** Gmail's Feedback-ID: four names, the last of 5 to 15 characters. Not personal. */
 const feedbackIdOf = (kind: string, from: Mailbox): string => {
   const sender = senderDomainOf(from)
     .toLowerCase()
@@ -237,7 +227,7 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
-  // Nodemailer puts its own words before the server's reply.
+  // Without nodemailer's own words.
   const reason = status > 0 && details.response ? details.response : reasonOf(error);
   const errorClass =
     status > 0
@@ -249,10 +239,10 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
           : typeof details.code === 'string'
             ? details.code
             : 'unknown';
-  // A 5yz to another command concerns our account, which the operator can repair in time.
+  // Another command concerns our account, which the operator can repair in time.
   if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
   if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
-  // Each mail has one recipient, so this also covers a reply to DATA.
+  // Also covers DATA, because each mail has one recipient.
   return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
@@ -260,7 +250,7 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
 const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
   code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
 
-/** During a message this may concern only that message: a filter may dislike it. */
+/** A filter may dislike this one message. */
 const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
   code === 'ECONNECTION' || code === 'ESOCKET';
 

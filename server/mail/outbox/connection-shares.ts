@@ -1,10 +1,9 @@
-// Shares SMTP connections by network and recipient domain: a lane holds four of five, or two while slow. So visitors still get
-// codes while a hundred forms go to a silent mail server (docs/reliability.md).
+// A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a
+// hundred forms go to a silent mail server (docs/reliability.md).
 
-/** A longer delivery makes its lanes slow. A quarter of the mailer's timeout. */
+/** A quarter of the mailer's timeout. */
 const SLOW_MS = 5_000;
 const SLOW_FOR_MS = 30_000;
-/** No lane may use these. */
 const LEFT_TO_OTHERS = 1;
 const MOST_WHEN_SLOW = 2;
 

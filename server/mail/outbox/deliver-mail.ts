@@ -1,4 +1,3 @@
-// Sends one leased mail and stores the result: sent, dropped, failed, or to be retried.
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/schema.ts';
@@ -37,7 +36,7 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: () => number;
-  /** Called in the transaction that suppresses a lead's dead address. now: milliseconds since 1970 */
+  /** In the transaction that suppresses a lead's dead address. now: milliseconds since 1970 */
   readonly onLeadBounced: (
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
@@ -76,7 +75,6 @@ export async function deliverMail(
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
   const letter = isWanted ? await kind.compose(letterParts, mail, composedAt) : null;
   if (letter === null) {
-    // The earlier reply explains the failure better.
     await finish(mail.error_class === REFUSES_US ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
     onEvent({ type: 'dropped' });
     return;
@@ -110,7 +108,7 @@ export async function deliverMail(
   }
 }
 
-/** Waits before the second attempt, the third and so on; the last repeats. Short, because a code lives for minutes. */
+/** After the first attempt, the second and so on; the last repeats. Short, because a code lives for minutes. */
 const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 async function isSuppressed({ secrets, database }: DeliveryParts, recipient: string): Promise<boolean> {
@@ -126,7 +124,7 @@ async function suppressDead(
 ): Promise<void> {
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
-    // The address may be erased at this moment; no new row may hold it afterwards.
+    // No new row may hold an address that is being erased.
     await lockAddress(tx, engine, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);

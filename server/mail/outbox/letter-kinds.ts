@@ -1,4 +1,4 @@
-// The outbox's kinds of letter. To add one: a file in templates/ with its handler and queueing function, and a line here.
+// To add a kind of letter: a file in templates/ with its handler and queueing function, and a line here.
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { codeKind } from '#server/mail/templates/code-mail.ts';
 import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';

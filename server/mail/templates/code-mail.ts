@@ -1,5 +1,5 @@
-// The mail with a code. Its row holds only the code's ID; digits are derived when it is composed. No link, picture or visitor's
-// words, so it carries no stranger's message and gives filters nothing to object to.
+// Digits are derived when the mail is composed. No link, picture or visitor's words, so it carries no stranger's message and
+// gives filters nothing to object to.
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -9,7 +9,7 @@ import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** Later mailing restarts the code's lifetime. A shorter delay doesn't matter. */
+/** Later mailing restarts the code's lifetime. */
 const LATE_MS = 1_000;
 
 export const queueCodeMail = (
@@ -32,8 +32,8 @@ export const codeKind: LetterKind = {
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
-    // Updated before sending, so the mail states the truth whatever happens. It is sent at most one lifetime after the code was
-    // made, so a code lives for two lifetimes at most.
+    // Updated before sending, so the mail states the truth. It is sent at most one lifetime after the code was made, so a code
+    // lives for two at most.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
     const validForMs = expiresAt - now;

@@ -1,5 +1,4 @@
-// The mail with a desk sign-in code. Its row names the sign-in; digits are derived when it is composed. In English, like the
-// desk.
+// Digits are derived when the mail is composed. In English, like the desk.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -33,7 +32,7 @@ export const deskCodeKind: LetterKind = {
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
     const { id, secret_id: secretId, email } = signIn;
-    // The recipient in the row must match the sign-in, because the code works only for that desk user.
+    // The code works only for this desk user.
     if (email === null || row.recipient !== recipientOf(email)) return null;
     const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
@@ -42,7 +41,7 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-/** @param facts host: of the desk; minutes: until the code expires */
+/** @param facts minutes: until the code expires */
 function composeDeskCodeEmail({
   digits,
   host,

@@ -1,5 +1,4 @@
-// The mail that reports a day or week: stats and new leads. Its row holds the stats, counted once; leads are read when it is
-// composed.
+// Its row holds the stats, counted once; leads are read when it is composed.
 import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -30,7 +29,6 @@ const PeriodFigures = z.object({
   from: z.number(),
   /** 1, or 7 for a week. */
   days: z.number(),
-  /** New leads of the previous period. */
   before: z.number(),
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
   sources: z.array(z.object({ source: z.string(), leads: z.number() })),
@@ -77,7 +75,7 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   whole: 'whole',
 };
 
-/** Far larger numbers than people, so their bars have a separate scale. */
+/** Far larger numbers than people. */
 const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
@@ -192,7 +190,7 @@ function textBar(share: number): string {
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
-/** A coloured cell, because Outlook respects only table widths. Mail programs show it without asking. */
+/** Outlook respects only table widths, and mail programs show a cell without asking. */
 const barCell = (share: number): string =>
   share === 0
     ? ''

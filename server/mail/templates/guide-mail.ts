@@ -1,5 +1,4 @@
-// The mail with the guide, as a link for any device or an attached file. Its reader agreed to it, so it carries an unsubscribe
-// link. No picture or tracking pixel.
+// A link for any device, or an attached file. Its reader agreed to it, so it carries an unsubscribe link. No tracking pixel.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -35,7 +34,7 @@ export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  // All guides share a lane, so they delay each other and no code.
+  // Guides share a lane, so they delay each other and no code.
   const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
   await addMail(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
 }
@@ -54,7 +53,7 @@ export type GuideAgain =
 /**
  * The caller wakes the worker.
  * @param tx holds the lock of the e-mail address
- * @param request email: as stored; id: of the mail, a UUID of version 7; now: milliseconds since 1970
+ * @param request email: as stored; id: a UUID of version 7; now: milliseconds since 1970
  */
 export async function sendGuideAgain(
   tx: Db,
@@ -80,7 +79,6 @@ export const guideKind: LetterKind = {
   compose: async (parts, row, now) => {
     const { db, secrets, publicUrl, guide, title } = parts;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
-    // The operator may have disabled the guide since.
     if (guide === null || !(await leadExists(db, leadId))) return null;
     const { words, attachment } = guide;
     const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
@@ -141,6 +139,6 @@ export function composeGuideEmail(
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }
 
-/** The same in both themes: mail programs that darken pages keep a button that sets both colours. */
+/** Mail programs that darken pages keep a button that sets both colours. */
 const buttonOf = (accent: string): string =>
   `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;

@@ -1,4 +1,3 @@
-// Shared by mails about new leads: leads, sources and times in the operator's words, the same in both parts.
 import type { NewLead } from '#server/db/queries/new-leads.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import {
@@ -72,7 +71,7 @@ export function listOf(
   ];
 }
 
-/** A plural form with its number, in the given language. */
+/** With its number, in the given language. */
 export const counted = (
   text: Parameters<typeof pluralForm>[0],
   count: number,
@@ -86,7 +85,6 @@ const OWN_NAMES: Readonly<Record<string, keyof NewLeadEmail['sources']>> = {
   [ERASED]: 'erased',
 };
 
-/** @param source as the report names it */
 export const sourceNamed = (words: NewLeadEmail, source: string): string => {
   const own = Object.hasOwn(OWN_NAMES, source) ? OWN_NAMES[source] : undefined;
   return own === undefined ? source : words.sources[own];
@@ -103,7 +101,7 @@ export const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string
     )
     .join(', ');
 
-/** 14:05 UTC, because the operator's time zone is unknown and the report's days are in UTC. */
+/** 14:05 UTC, because the operator's time zone is unknown. */
 const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
 const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
 

@@ -1,4 +1,4 @@
-// The HTML around a letter: a column of text for every mail program, light or dark.
+// A column of text for every mail program, light or dark.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { languageAttributes } from '#shared/words.ts';
 

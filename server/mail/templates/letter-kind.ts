@@ -16,7 +16,7 @@ export type LetterParts = {
   readonly language: string;
   /** Button colour, #rrggbb; dark enough for white text. */
   readonly accent: string;
-  /** The sender's postal address, for mail that advertises. */
+  /** For mail that advertises. */
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   readonly publicUrl: string;
@@ -36,7 +36,7 @@ export type LetterKind = {
   /** False for a letter its reader just requested, and for the operator's. */
   readonly respectsSuppression: boolean;
   /**
-   * Composes the letter at each attempt.
+   * At each attempt.
    * @param now milliseconds since 1970
    * @returns null if it is permanently irrelevant
    */

@@ -1,5 +1,4 @@
-// Mails about new leads: one per lead, or one per busy hour. A row holds only the lead's ID or the hour; leads are read when the
-// mail is composed, so an erased lead isn't reported.
+// A row holds only the lead's ID or the hour; leads are read when the mail is composed, so an erased lead isn't reported.
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
@@ -34,11 +33,9 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 import { fill } from '#shared/words.ts';
 
-/** Maximum number of single mails per hour. */
+/** Single mails per hour. */
 const ONE_BY_ONE_MAX = 10;
-/** Maximum number of leads named in one mail. */
 const NAMED_MAX = 50;
-/** Older news is only in the desk. */
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
 /** By then every lead of an hour is stored, even with differing clocks. */
 const GRACE_MS = 60_000;
@@ -62,7 +59,7 @@ export async function queueNewLeadMail(
   await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Queues one mail per ended busy hour, once across all processes. */
+/** Once per ended hour, across all processes. */
 export async function queueFullHours(
   db: Db,
   { recipient, now }: { recipient: string; now: number },
@@ -76,7 +73,7 @@ export async function queueFullHours(
   }
 }
 
-/** Deterministic, so each period's mail is queued only once. */
+/** Deterministic, so it is queued only once. */
 export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
   uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
 
@@ -158,7 +155,7 @@ export function composeNewLeadEmail(
   });
 }
 
-/** @param facts count: total leads; leads: those named */
+/** @param facts count: including leads not named */
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
   {

@@ -1,4 +1,4 @@
-// Notices to the operator and to desk users. Composed when queued; the row holds subject and text.
+// Composed when queued; the row holds subject and text.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -8,7 +8,6 @@ import type { LetterKind } from '#server/mail/templates/letter-kind.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** A later notice isn't worth sending. */
 const WORTH_SENDING_MS = 3_600_000;
 
 const Payload = z.object({ subject: z.string(), text: z.string() });
