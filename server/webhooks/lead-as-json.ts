@@ -6,24 +6,23 @@ import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 
-/** Times are ISO 8601 in UTC. Fields that are null only for other people are never null in an event. */
+/** ISO 8601 in UTC. Fields that are null only for other people are never null in an event. */
 export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   readonly id: string;
   readonly email: string;
-  /** Split as in exports, for programs that need two parts. */
+  /** For programs that need two parts. */
   readonly first_name: string;
   readonly last_name: string;
-  /** Answers to custom questions, by ID. Absent if there are none. */
+  /** Answers to custom questions, by ID. Absent without any. */
   readonly answers?: OwnAnswers;
   readonly first_verified_at: string | null;
   readonly last_verified_at: string | null;
-  /** When the lead was first given the article. */
   readonly first_read_at: string | null;
   readonly consent: {
     /** Null if the imported person's previous tool didn't record it. */
     readonly given_at: string | null;
     readonly version: string | null;
-    /** The wording next to the checkbox, or where an imported person's consent came from. */
+    /** Or where an imported person's consent came from. */
     readonly text: string;
   } | null;
   readonly source: string;
@@ -62,7 +61,6 @@ export function leadAsJson(row: Row, unsubscribeUrl: (leadId: string) => string)
     attribution,
     flags: row.flags.split(' ').filter((flag) => flag !== ''),
     ...(variant !== null && { variant }),
-    // Only a lead has a consent to withdraw.
     unsubscribe_url: row.first_verified_at === null ? null : unsubscribeUrl(id),
   };
 }

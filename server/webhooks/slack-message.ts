@@ -1,4 +1,3 @@
-// An event as a language-neutral message for Slack's incoming webhooks.
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answerText, labelAndAnswer } from '#shared/own-answers.ts';
 

@@ -34,7 +34,7 @@ export type LeadChange = {
 
 export type ErasedLead = {
   readonly leadId: string;
-  /** Until when an older event about the lead may be under way, which this one must not overtake. Milliseconds since 1970. */
+  /** An older event about the lead may be under way until then, and must not be overtaken. Milliseconds since 1970. */
   readonly inHandUntil: number | null;
   readonly now: number;
 };
@@ -88,7 +88,7 @@ async function queue(
   });
 }
 
-/** An invented lead with every possible field, so that fields can be mapped. */
+/** Every possible field, so that fields can be mapped. */
 export function testEvent(
   id: string,
   now: number,

@@ -1,5 +1,4 @@
-// Sends one event to one endpoint, signed by Standard Webhooks (https://www.standardwebhooks.com), with limits on time, size and
-// allowed addresses.
+// Standard Webhooks: https://www.standardwebhooks.com
 import { Agent as HttpAgent, request as requestInClear, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -27,9 +26,9 @@ const BODY_MAX_BYTES = 16_384;
 export type WebhookSendOutcome =
   /** `answer` is the status or the error, never the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
-  /** 410: this endpoint never wants this event. */
+  /** 410: never send this event again. */
   | { readonly type: 'gone'; readonly answer: string }
-  /** retryAfterMs: requested by the receiver, or null. */
+  /** retryAfterMs: null if the receiver doesn't say. */
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
 
 type Delivery = {
@@ -45,10 +44,7 @@ export type WebhookSender = {
   readonly close: () => void;
 };
 
-/**
- * @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them. allowPrivate: whether private
- * addresses may be called
- */
+/** @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them */
 export function createWebhookSender({
   secrets,
   allowPrivate,
@@ -61,7 +57,7 @@ export function createWebhookSender({
   timeoutMs?: number | undefined;
 }): WebhookSender {
   const signers = secrets.map((secret) => new Webhook(secret));
-  // No limit per host, because one endpoint would wait for another. The worker limits each endpoint.
+  // One endpoint would wait for another. The worker limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
   const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
 

@@ -1,4 +1,4 @@
-// Sends queued events. Endpoints are independent, so one that hangs delays no other; a lead's events go one at a time, in order.
+// Endpoints are independent, so one that hangs delays no other; a lead's events go one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
@@ -99,7 +99,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
 }
 
 const SECOND_MS = 1_000;
-/** Waits before the second attempt, the third and so on; the last one repeats. */
+/** After the first attempt, the second and so on; the last repeats. */
 const WAITS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -110,9 +110,8 @@ const WAITS_MS = [
   2 * HOUR_MS,
   4 * HOUR_MS,
 ] as const;
-/** The last attempt is at that moment. */
 const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
-/** Maximum wait a receiver may ask for with Retry-After. */
+/** For Retry-After. */
 const RETRY_AFTER_MAX_MS = 4 * HOUR_MS;
 
 /** @returns null if the event is to be retried */

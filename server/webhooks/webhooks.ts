@@ -1,4 +1,4 @@
-// Queues, signs and sends lead events to WEBHOOK_URLS. Other folders import only this file.
+// Other folders import only this file.
 import type { Logger } from 'pino';
 import { NIL, v7 as uuid } from 'uuid';
 
@@ -23,16 +23,14 @@ export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
   /** Newest first. */
   readonly secrets: readonly string[];
-  /** Call it in the transaction of the change, afterwards. Does nothing without WEBHOOK_URLS or for a missing lead. */
+  /** Call it after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
   /** Call it in the erasure's transaction. The event holds only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /** Sends committed events at once, instead of within about a second. */
+  /** At once instead of within about a second. */
   readonly wake: () => void;
-  /** Sends an invented lead to each endpoint now. */
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
   readonly start: () => void;
-  /** Ends sending after the running deliveries. */
   readonly stop: () => Promise<void>;
 };
 
@@ -52,7 +50,7 @@ export type WebhooksParts = {
   readonly resolveName?: ResolveName | undefined;
 };
 
-/** Loaded only if there are endpoints, because most commands need none of it. */
+/** Most commands need none of it. */
 export async function loadWebhookSender({ webhooks }: Pick<Config, 'webhooks'>): Promise<void> {
   if (webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
 }
