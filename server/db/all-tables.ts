@@ -1,5 +1,4 @@
-// Every table's key, personal columns and condition for an e-mail address. Listing, erasing and moving rows use it. A test
-// compares it with a migrated database.
+// Listing, erasing and moving rows use this table. A test compares it with a migrated database.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Schema } from '#server/db/schema.ts';
@@ -11,7 +10,7 @@ type Kind = 'personal' | 'key' | 'not';
 
 type Description<Table extends keyof Schema> = {
   readonly key: readonly (keyof Schema[Table] & string)[];
-  /** Whether a row is about a stored e-mail address. Absent: none is. */
+  /** Absent: no row is. */
   readonly isAbout?: (email: string) => RawBuilder<boolean>;
   readonly columns: Readonly<Record<keyof Schema[Table], Kind>>;
 };
@@ -82,8 +81,7 @@ export const TABLES = {
   },
   outbox: {
     key: ['id'],
-    // A mail's address is as typed, its domain in ASCII. Each half has an index; joined with "or", PostgreSQL would scan every
-    // mail.
+    // Each half has an index; joined with "or", PostgreSQL would scan every mail.
     isAbout: (email) => sql<boolean>`id in (
       select id from outbox where lower(recipient) = ${email}
       union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
@@ -154,7 +152,6 @@ export const TABLES = {
       id: 'key',
       lead_id: 'key',
       reasons: 'not',
-      // The operator may name the person.
       note: 'personal',
       removed_at: 'not',
     },
@@ -232,7 +229,6 @@ export const TABLES = {
       corrected_at: 'not',
     },
   },
-  // Some domains have one mailbox.
   mail_domains: {
     key: ['domain'],
     columns: { domain: 'personal', platform: 'not', mx_host: 'personal', looked_up_at: 'not' },
@@ -245,7 +241,6 @@ export const TABLES = {
       address_key: 'not',
       reason: 'not',
       email: 'personal',
-      // Mail servers often repeat the address.
       note: 'personal',
       created_at: 'not',
     },
@@ -275,7 +270,6 @@ export const TABLES = {
       count: 'not',
     },
   },
-  // A source is a word or a host (server/attribution/source.ts).
   funnel_counts: {
     key: ['day', 'step', 'source'],
     columns: { day: 'not', step: 'not', source: 'not', count: 'not' },

@@ -1,4 +1,4 @@
-// Statements on long tables seek to their rows and stop soon after. Test tables are short, so this checks SQLite's query plans.
+// Test tables are short, so this checks SQLite's query plans.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';

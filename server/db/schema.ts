@@ -10,7 +10,7 @@ type Fixed<T> = ColumnType<T, T, never>;
 /** Updated only by an erasure (queries/personal-data.ts). */
 type Erasable<T> = ColumnType<T, T, T>;
 
-/** The built-in form fields. A table with the name has them all. */
+/** A table with the name has them all. */
 type FixedAnswers = { [Name in keyof LeadAnswers]: Fixed<LeadAnswers[Name]> };
 
 /** A new wording is a new row. The row NOT_STATED is reserved. */
@@ -21,8 +21,8 @@ type ConsentWordings = {
 };
 
 /**
- * A challenge: one browser's claim to one e-mail address, with its latest form. Not yet a lead, because anyone can type any
- * address. Once verified, it never changes.
+ * One browser's claim to one e-mail address, with its latest form. Not yet a lead, because anyone can type any address. Once
+ * verified, it never changes.
  */
 type Submissions = LeadAnswers & {
   id: Fixed<string>;
@@ -41,7 +41,6 @@ type Submissions = LeadAnswers & {
   created_at: Fixed<number>;
   /** Time of form and consent; an identical resend doesn't change it. */
   given_at: number;
-  /** When the form was last sent. */
   asked_at: number;
   /** 0: it shares another challenge's code. */
   codes_sent: number;
@@ -50,7 +49,7 @@ type Submissions = LeadAnswers & {
   verified_at: Generated<number | null>;
 };
 
-/** Digits are derived from ID and secret, and stored nowhere. */
+/** Digits are derived, and stored nowhere. */
 type Codes = {
   id: Fixed<string>;
   /** Null once the challenge was erased. */
@@ -60,7 +59,7 @@ type Codes = {
   client_address: Erasable<string>;
   secret_id: Fixed<string>;
   created_at: Fixed<number>;
-  /** A lifetime after mailing, which is at most a lifetime after creation; earlier if no longer wanted. */
+  /** A lifetime after mailing; earlier if no longer wanted. */
   expires_at: number;
   /** Set only by an entry. */
   used_at: Generated<number | null>;
@@ -69,7 +68,6 @@ type Codes = {
 type JobColumns<State extends string> = {
   id: Fixed<string>;
   state: Generated<State>;
-  /** Attempts begun. */
   attempts: Generated<number>;
   /** Earliest next attempt. */
   due_at: number;
@@ -77,7 +75,7 @@ type JobColumns<State extends string> = {
   lease_id: Generated<string | null>;
   created_at: Fixed<number>;
   finished_at: Generated<number | null>;
-  /** The receiving server's acceptance, or the newest failure's reason. */
+  /** An acceptance, or the newest failure's reason. */
   reply: Generated<string | null>;
 };
 
@@ -94,9 +92,9 @@ type Outbox = JobColumns<OutboxState> & {
   network: Fixed<string | null>;
   /** In lower case. */
   recipient_domain: Fixed<string | null>;
-  /** Order of sending: a network that sends much gets later turns. */
+  /** A network that sends much gets later turns. */
   turn_at: Generated<number>;
-  /** 4xx for a mail server's "not now", stalled for its silence, or the error's name. */
+  /** 4xx for "not now", stalled for silence, or the error's name. */
   error_class: Generated<string | null>;
 };
 /** `dropped`: irrelevant at its turn, such as an expired code. `failed`: refused for good. */
@@ -109,7 +107,7 @@ type Leads = LeadAnswers & {
   last_verified_at: number;
   attribution: Fixed<string>;
   flags: Fixed<string>;
-  /** From the first verified form. */
+  /** Of the first verified form. */
   variant: Fixed<string | null>;
   /** When the lead was first given the article. */
   first_read_at: ColumnType<number | null, number | null | undefined, number>;
@@ -126,28 +124,27 @@ type ConsentReceipts = {
   client_address: Fixed<string>;
   verified_from_address: Fixed<string>;
   user_agent: Fixed<string | null>;
-  /** 1: the code was entered in the browser that sent the form. 0: in another, or without cookies. */
+  /** 1: entered in the browser that sent the form. 0: in another, or without cookies. */
   same_browser: Fixed<number>;
 };
 
 type ConsentChain = {
   position: Fixed<number>;
   kind: Fixed<'consent' | 'withdrawal' | 'removal' | 'erasure' | 'acceptance'>;
-  /** Consent receipt, withdrawal or removal, even if erased. An acceptance has a number. */
+  /** Even if the row was erased. An acceptance has a number. */
   row_id: Fixed<string>;
   /** JSON; null once erased. */
   content: Erasable<string | null>;
   /** Deleted with the content; without it, the hash reveals nothing. */
   salt: Erasable<string | null>;
   content_hash: Fixed<string>;
-  /** The previous entry's hash. */
   previous: Fixed<string>;
   /** Of all columns above except content and salt. */
   hash: Fixed<string>;
   sealed_at: Fixed<number>;
 };
 
-/** One row: the newest entry, signed. Each hash covers the entries before it. */
+/** One row. Each hash covers the entries before it. */
 type ConsentChainHead = {
   id: Fixed<string>;
   position: number;
@@ -157,7 +154,6 @@ type ConsentChainHead = {
   signed_at: number;
 };
 
-/** Leads already exported, so the next export of that name omits them. */
 type ExportedLeads = {
   lead_id: Fixed<string>;
   export_name: Fixed<string>;
@@ -170,7 +166,6 @@ type Corrections = FixedAnswers & { [Name in keyof LeadAnswers as `${Name}_befor
   corrected_at: Fixed<number>;
 };
 
-/** Imported, not verified here. Missing fields are empty. */
 type ImportedLeads = LeadAnswers & {
   id: Fixed<string>;
   email: Fixed<string>;
@@ -188,9 +183,8 @@ type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<s
 /** Cached DNS results of mail domains. */
 type MailDomains = {
   domain: Fixed<string>;
-  /** As of the look-up (server/stats/mail-platforms.ts). */
   platform: string;
-  /** First mail server of the MX record; null if there is none. */
+  /** First of the MX record. */
   mx_host: string | null;
   looked_up_at: number;
 };
@@ -223,7 +217,6 @@ type Withdrawals = {
   user_agent: Fixed<string | null>;
 };
 
-/** The operator lifted a lead's suppressions, because they were mistakes. */
 type SuppressionRemovals = {
   id: Fixed<string>;
   lead_id: Fixed<string>;
@@ -243,12 +236,11 @@ type WebhookEvents = JobColumns<WebhookState> & {
   position: Fixed<number>;
   /** JSON; empty once sent. */
   payload: string;
-  /** First attempt's time, or when the operator retried it. */
+  /** First attempt, or when the operator retried it. */
   queued_at: number;
 };
 /** `dead`: given up, kept until retried or expired. */
 type WebhookState = 'queued' | 'sent' | 'dead';
-/** docs/webhooks.md explains each. */
 export const LEAD_EVENT_TYPES = [
   'lead.verified',
   'lead.updated',
@@ -266,7 +258,7 @@ type LimitWindows = {
   count: number;
 };
 
-/** Secrets used with this database; the ID reveals nothing. */
+/** The ID reveals nothing about the secret. */
 type KnownSecrets = {
   id: Fixed<string>;
   first_used_at: Fixed<number>;
@@ -293,7 +285,7 @@ type VariantCounts = {
 type DeskSignIns = {
   id: Fixed<string>;
   browser_id: Fixed<string>;
-  /** Pseudonym of the typed address (server/secrets/pseudonyms.ts). */
+  /** A pseudonym (server/secrets/pseudonyms.ts). */
   address_key: Fixed<string>;
   /** Null if not in DESK_PEOPLE: no code is mailed or accepted. */
   email: Fixed<string | null>;
@@ -301,7 +293,6 @@ type DeskSignIns = {
   wrong_attempts: Generated<number>;
   created_at: Fixed<number>;
   expires_at: number;
-  /** When its mail was queued. */
   mailed_at: Generated<number | null>;
   used_at: Generated<number | null>;
 };
@@ -315,19 +306,17 @@ type DeskSessions = {
   begun_at: Fixed<number>;
   ends_at: Fixed<number>;
   client_address: Fixed<string>;
-  /** User-Agent. */
   browser: Fixed<string>;
 };
 
 /** Useless for anyone who isn't in DESK_PEOPLE. */
 type DeskPasskeys = {
-  /** The credential's ID. */
   id: Fixed<string>;
   email: Fixed<string>;
   name: Fixed<string>;
   /** COSE, in base64url, and a signature (desk/server/auth/passkeys.ts). */
   public_key: string;
-  /** The authenticator's use count, which reveals a copy. */
+  /** Reveals a copy. */
   counter: number;
   created_at: Fixed<number>;
   used_at: Generated<number | null>;
@@ -336,11 +325,11 @@ type DeskPasskeys = {
 type DeskLog = {
   id: Fixed<string>;
   at: Fixed<number>;
-  /** A desk user, or one of desk/audit-log/audit-log.ts. */
+  /** Or one of desk/audit-log/audit-log.ts. */
   who: Fixed<string>;
   /** One of desk/endpoints/auth.ts. */
   deed: Fixed<string>;
-  /** An e-mail address, or an erased one's pseudonym (tables/desk-log.ts). */
+  /** Or an erased address's pseudonym (tables/desk-log.ts). */
   about: Erasable<string | null>;
   /** Never personal. */
   details: Fixed<string>;

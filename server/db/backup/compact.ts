@@ -1,5 +1,4 @@
-// Rewrites a database so that its files hold only live rows. Otherwise deleted rows survive in free pages, moved copies, the log
-// and PostgreSQL's planner samples.
+// Deleted rows survive in free pages, moved copies, the log and PostgreSQL's planner samples, so this rewrites the database.
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,20 +18,18 @@ export type Rewriting =
   | { readonly type: 'too large' }
   /** An earlier transaction still reads deleted rows, or a table is never free. */
   | { readonly type: 'in use' }
-  /** PostgreSQL tables that this user may not rewrite, or that were never free. */
+  /** Tables that this user may not rewrite, or that were never free. */
   | { readonly type: 'left'; readonly tables: readonly string[] }
-  /** Nothing was changed. */
   | { readonly type: 'no room'; readonly neededBytes: number };
 
 const TRY_EVERY_MS = 100;
 const TRIES = 50;
-/** SQLite also writes its log's frames and visitors' data. */
 const HEADROOM = 1.1;
 /** Up to this size SQLite's copy stays in memory. */
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * On SQLite writers wait 1 to 3 s per 100 MB; on PostgreSQL each table is locked during its rewrite.
+ * On SQLite writers wait 1 to 3 s per 100 MB; on PostgreSQL each table is locked meanwhile.
  * @param options largestBytes: larger databases are skipped, so no visitor waits long
  * @throws the database's error
  */
@@ -74,7 +71,6 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
     if (isWriteFailure(error)) return { type: 'no room', neededBytes };
     throw error;
   } finally {
-    // Also after a failed rewrite.
     isLogEmpty = await until(() => emptyLogOf(sqlite));
   }
   if (!isTooLarge && !hasRoom) return { type: 'no room', neededBytes };
@@ -82,7 +78,6 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   return { type: isTooLarge ? 'too large' : 'rewritten' };
 }
 
-/** @returns false if another process was in the way */
 function isDone(act: () => void): boolean {
   try {
     act();
@@ -101,7 +96,7 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
   return false;
 }
 
-/** Samples of all columns, mostly old. Only the database's owner may rewrite it. */
+/** Only the database's owner may rewrite it. */
 export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
@@ -133,7 +128,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
-/** Never waits for the table, because other statements would queue up. @returns whether it was rewritten */
+/** Never waits for the table, because other statements would queue up. */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);

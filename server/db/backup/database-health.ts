@@ -7,7 +7,7 @@ import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
  * Throws the database's error.
- * @returns "file lost" if the file was deleted or replaced under the running process
+ * @returns "file lost" if the file was deleted or replaced
  */
 export async function pingDatabase({
   db,
@@ -17,14 +17,13 @@ export async function pingDatabase({
   return isFileOurs() ? 'well' : 'file lost';
 }
 
-/** Interval of test writes while writes fail. */
 const TRY_EVERY_MS = 5_000;
-/** Maximum wait of a caller for a hanging test write. */
+/** Maximum wait for a hanging test write. */
 const TRY_WITHIN_MS = 1_000;
 const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
 /**
- * Judges by the last writes; while they fail, it tries one at intervals.
+ * By the last writes; while they fail, it tries one at intervals.
  * @param clock milliseconds since 1970
  */
 export function createWriteCheck(

@@ -1,4 +1,4 @@
-// Read-only check from outside the server: integrity, migrations and writability.
+// Read-only check of integrity, migrations and writability.
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -22,20 +22,18 @@ const PATIENCE_MS = 5_000;
 const MOST_DAMAGE = 3;
 
 export type Look = {
-  /** Nothing is known of the rows if any is pending. */
   readonly pending: readonly string[];
   /** Migrations of a newer release. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
   /** By its server's clock. Milliseconds since 1970. */
   readonly newestAt: number | null;
-  /** Webhook events that were given up. */
   readonly deadEvents: number;
   /** Within an hour. */
   readonly refusesEverybody: boolean;
-  /** Null if writable, as far as can be seen without writing to SQLite's file. */
+  /** As far as can be seen without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
-  /** The database's clock minus ours, in milliseconds; null if both are the same. */
+  /** The database's clock minus ours, in milliseconds. */
   readonly clockAheadMs: number | null;
 };
 
@@ -59,7 +57,6 @@ export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   }
   const { db, close } = openDatabase(config, () => {});
   try {
-    // First, so the query for the time finds an open connection.
     const rowsSeen = await lookAtRows(db);
     const asked = Date.now();
     const { rows } = await sql<{ now: number; read_only: string }>`
@@ -84,15 +81,14 @@ function findFileFault(file: string): Look['writeFault'] {
     return null;
   } catch (error) {
     const code = errorCode(error);
-    // EPERM: the file is immutable.
     return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
   }
 }
 
-/** More than the free space of existing pages, so that a full disk shows. */
+/** More than the free space of existing pages. */
 const ROWS_TO_TRY = 40;
 
-/** Writes rows of 2 kB to PostgreSQL, and rolls back. */
+/** Rows of 2 kB, rolled back. */
 async function tryToWrite(db: Db): Promise<Look['writeFault']> {
   const takenBack = new Error('Taken back.');
   try {
@@ -139,7 +135,7 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   };
 }
 
-/** SQLite's quick_check, which reads the whole file. @returns errors in SQLite's words */
+/** Reads the whole file. @returns errors in SQLite's words */
 export function findDamage(file: string): readonly string[] {
   using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
   const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();

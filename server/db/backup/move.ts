@@ -1,4 +1,3 @@
-// Copies all rows into an empty database, and compares counts and checksums.
 import { hash } from 'node:crypto';
 
 import { sql, type Kysely } from 'kysely';
@@ -19,7 +18,6 @@ const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
 ]);
 const PAGE_SIZE = 1_000;
 
-/** Checksums cover every column of every row. */
 export type Moved = {
   readonly table: string;
   readonly rows: number;
@@ -27,7 +25,7 @@ export type Moved = {
   readonly target: string;
 };
 
-/** Another program's tables with our names. Call it before migrating. */
+/** Call it before migrating. */
 export async function foreignTables(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
@@ -36,7 +34,7 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
   return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in TABLES);
 }
 
-/** Other clients of the PostgreSQL. Call it on a first connection. */
+/** Call it on a first connection. */
 export async function otherConnections(db: Db): Promise<number> {
   const { rows } = await sql<{ others: number }>`
     select count(*) as others from pg_stat_activity
@@ -65,7 +63,7 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
 export class RowsDiffer extends Error {}
 
 /**
- * Copies every table in one transaction.
+ * In one transaction.
  * @param onRows takes the rows of a table copied so far; may throw to end the copy
  * @returns one line per table
  * @throws {RowsDiffer} if checksums or counts differ. After any error the target is unchanged
@@ -78,7 +76,6 @@ export async function moveRows(
 ): Promise<readonly Moved[]> {
   const all: Moved[] = [];
   await target.db.transaction().execute(async (tx) => {
-    // The source has its own.
     for (const table of TABLE_NAMES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
     for (const table of TABLE_NAMES) {
       const written = createChecksum(table);
@@ -92,7 +89,7 @@ export async function moveRows(
       const read = createChecksum(table);
       for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
-      // An index whose collation has changed under PostgreSQL hides rows, which then have no checksum.
+      // An index whose collation has changed under PostgreSQL hides rows.
       if (moved.source !== moved.target || rows !== (await countRows(source.db, table)))
         throw new RowsDiffer(table);
       all.push(moved);
@@ -115,7 +112,7 @@ async function countRows(db: Db, table: Table): Promise<number> {
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const { key }: { readonly key: readonly string[] } = TABLES[table];
-  // In index order, which depends on PostgreSQL's collation: otherwise each page would sort all rows.
+  // In index order, which depends on PostgreSQL's collation: any other would sort all rows.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);

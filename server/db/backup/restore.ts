@@ -1,4 +1,4 @@
-// Checks a SQLite file for a restore, and replaces the live database with it.
+// Checks a SQLite file and replaces the live database with it.
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -27,18 +27,17 @@ const resultCodeOf = (error: unknown): number | null =>
 export type Inspection =
   | ({ readonly type: 'fit' } & Contents)
   | { readonly type: 'no database' | 'newer' | 'damaged' }
-  /** The difference from our schema, as half a sentence. */
   | { readonly type: 'unfit'; readonly what: string };
 
 const unfit = (what: string) => ({ type: 'unfit', what }) as const;
 
 /**
- * Read-only check of a database that no process has open.
+ * Read-only; no process may have it open.
  * @returns its content, or why this release cannot use it
  */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
-  // Without locks and without creating a log, because no other process has it open.
+  // No locks, and no log to create.
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });
@@ -68,7 +67,7 @@ function contentsOf(database: DatabaseSync): Contents {
   return { leads: count('leads'), imported: count('imported_leads') };
 }
 
-/** The last migration. Those that ran must be a prefix of our list, or all of it and more. */
+/** Those that ran must be a prefix of our list, or all of it and more. */
 function migrationsIn(
   database: DatabaseSync,
   objects: Schema,
@@ -92,7 +91,7 @@ type Schema = ReadonlyMap<string, string>;
 const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
   new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, plain(String(made))]));
 
-/** Other programs may differ in quotes around names, case and line breaks. Text literals stay. */
+/** Other programs differ in quotes, case and line breaks. Text literals stay. */
 const plain = (made: string): string =>
   made
     .split(/('(?:[^']|'')*')/)
@@ -122,7 +121,7 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
 }
 
 /**
- * Whether any process has the database open. Removes an unused write-ahead log; a damaged file counts as closed.
+ * Removes an unused write-ahead log; a damaged file counts as closed.
  * @throws SQLite's error if unknown
  */
 export function isDatabaseOpen(file: string): boolean {
@@ -142,7 +141,7 @@ export function isDatabaseOpen(file: string): boolean {
 }
 
 /**
- * Replaces a database, and keeps the previous one with its companions. On failure the previous one is restored.
+ * Keeps the previous database with its companions, and restores it on failure.
  * @param database a file in the same folder
  */
 export function takePlace(database: string, live: string, kept: string): void {

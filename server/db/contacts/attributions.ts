@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
 
-/** @returns pages of attributions (JSON, server/attribution/attribution.ts), each once per page */
+/** @returns JSON (server/attribution/attribution.ts), each once per page */
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
     for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
@@ -19,7 +19,7 @@ export async function* attributionPages(db: Db): AsyncGenerator<readonly string[
 }
 
 /**
- * Attributions of the newest leads, then of people who asked for a code, for a limited time.
+ * The newest leads, then people who asked for a code.
  * @param forMs for each of the two, in milliseconds
  * @returns JSON with numbers of people; some come more than once
  */

@@ -1,4 +1,4 @@
-// Contact filters: first in SQL, as far as it can judge, then character by character.
+// Filters contacts in SQL as far as possible, then character by character.
 import { domainToUnicode } from 'node:url';
 
 import { sql, type RawBuilder } from 'kysely';
@@ -18,7 +18,7 @@ export const isNarrow = ({
 }: LeadFilter): boolean =>
   [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
 
-/** The part of a filter that SQL cannot judge; null if there is none. */
+/** The part that SQL cannot judge. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
   if (search === undefined && answer === undefined) return null;
   const holds = search === undefined ? () => true : holdsText(search);
@@ -45,7 +45,6 @@ export function mayBeWanted(
           )})`,
         ]),
     ...(domain === undefined ? [] : [sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`]),
-    // JSON escapes quotation marks and line ends.
     ...(answer === undefined ? [] : [mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1))]),
     ...(attributionHolds === undefined
       ? []
@@ -79,12 +78,11 @@ function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (perso
   return ({ answers }) => folded(answerText(readAnswers(answers)[field]?.answer)).includes(wanted);
 }
 
-/** Escapes a text for LIKE with \. */
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
- * SQLite knows only ASCII case, and PostgreSQL that of its locale. So other cased or accented letters, i and ss match anything
- * here, and closeLook decides.
+ * SQLite knows only ASCII case, PostgreSQL its locale's. So other cased or accented letters, i and ss match anything here, and
+ * closeLook decides.
  */
 function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
   const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {

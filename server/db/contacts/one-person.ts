@@ -5,22 +5,18 @@ import { hasAddress, leadRecords, READERS } from '#server/db/contacts/readers.ts
 /** Milliseconds since 1970. */
 export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
 
-/** Locks the lead's row until the transaction ends. */
 export async function holdLeadRecord(
   tx: Db,
   engine: OpenDatabase['engine'],
   id: string,
 ): Promise<HeldLead | undefined> {
-  return (
-    leadRecords(tx)
-      .where('l.id', '=', id)
-      // SQLite has one writer at a time, so it needs no lock.
-      .$if(engine === 'postgres', (query) => query.forUpdate('l'))
-      .executeTakeFirst()
-  );
+  return leadRecords(tx)
+    .where('l.id', '=', id)
+    .$if(engine === 'postgres', (query) => query.forUpdate('l'))
+    .executeTakeFirst();
 }
 
-/** Search order: an ID returned by one of these functions is found by the other. */
+/** Search order. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
@@ -31,7 +27,7 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
   return undefined;
 }
 
-/** Maps each known e-mail address to an ID: the lead's, the imported person's or that of its first form. */
+/** The lead's, the imported person's or the first form's ID, by e-mail address. */
 export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (const table of TABLES_OF_PEOPLE) {
@@ -48,7 +44,7 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
   return ids;
 }
 
-/** Most informative first: an imported person who asks for a code still counts as imported. */
+/** Most informative first. */
 const BY_WEIGHT = [
   'verified',
   'suppressed',

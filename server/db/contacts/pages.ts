@@ -1,4 +1,4 @@
-// Reads people page by page, so no writer waits for a long statement.
+// Page by page, so no writer waits for a long statement.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -15,7 +15,7 @@ const PAGE_SIZE = 100;
 const SLICE_OF_NEW = 500;
 
 /**
- * By default longest in the state first. Someone who enters it meanwhile may be missing.
+ * By default longest in the state first.
  * @returns pages, possibly empty
  */
 export async function* leadPages(
@@ -52,12 +52,12 @@ export type LookForPeople = {
   readonly people: readonly LeadRecord[];
   /** For the next call; null at the end. */
   readonly next: string | null;
-  /** Everyone who entered the state since then was checked. Milliseconds since 1970, null at the end. */
+  /** Everyone who entered the state since was checked. Milliseconds since 1970, null at the end. */
   readonly lookedBackTo: number | null;
 };
 
 /**
- * Searches newest first for a limited time, so a page can be short or empty. A whole address is found at once.
+ * Newest first for a limited time, so a page can be short or empty.
  * @param options from: the previous `next`, or null. isWanted: extra filter. most: people to return. forMs: milliseconds
  */
 export async function lookForPeople(
@@ -102,7 +102,7 @@ export async function lookForPeople(
   };
 }
 
-/** An upper bound for a progress bar, by table and time only. */
+/** An upper bound, by table and time only. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
   const reader = READERS[state];
   return countIds(db, reader.table, await idsAround(db, reader, filter));

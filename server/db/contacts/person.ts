@@ -8,17 +8,16 @@ import type { LeadAnswers } from '#shared/lead.ts';
 export const LEAD_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type LeadState = (typeof LEAD_STATES)[number];
 
-/** With the newest consent. Milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export type LeadRecord = LeadAnswers & {
   readonly id: string;
   readonly email: string;
   readonly state: LeadState;
-  /** First verified, asked for the newest code, or imported. */
   readonly state_since: number;
   readonly first_verified_at: number | null;
   readonly last_verified_at: number | null;
   readonly first_read_at: number | null;
-  /** JSON (server/attribution/attribution.ts); null for an imported person. */
+  /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
   /** Separated by spaces. */
   readonly flags: string;
@@ -27,7 +26,6 @@ export type LeadRecord = LeadAnswers & {
   readonly consent_given_at: number | null;
   readonly consent_version: string | null;
   readonly consent_text: string | null;
-  /** An imported person's consent, in the operator's words. */
   readonly consent_source: string | null;
 };
 
@@ -40,13 +38,13 @@ export type LeadFilter = {
   /** Leads missing from all exports of this name. */
   readonly missingIn?: string | undefined;
   readonly exportedIn?: ExportRun | undefined;
-  /** In e-mail address, name or company, ignoring case. */
+  /** Ignores case. */
   readonly search?: string | undefined;
   /** In lower case, in ASCII. */
   readonly domain?: string | undefined;
-  /** In the answer to a custom question, ignoring case. */
+  /** Ignores case. */
   readonly answer?: { readonly field: string; readonly text: string } | undefined;
-  /** Matches any of these texts, ignoring case, and never people without an attribution. */
+  /** Any of these texts, ignoring case. */
   readonly attributionHolds?: readonly string[] | undefined;
   readonly newestFirst?: boolean | undefined;
 };

@@ -52,7 +52,6 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
   },
 };
 
-/** Finds people by e-mail address whom the list leaves out. */
 type EvenHidden = {
   readonly evenSuppressed?: boolean | undefined;
 };
@@ -120,7 +119,6 @@ async function readLeads(
   );
 }
 
-/** The owner isn't verified, so there is no consent. */
 async function readUnverified(
   db: Db,
   filter: LeadFilter,
@@ -156,7 +154,6 @@ const NO_CONSENT = {
   consent_text: null,
 } as const;
 
-/** Without those who have become leads. */
 async function readImported(
   db: Db,
   filter: LeadFilter & EvenHidden,

@@ -2,16 +2,13 @@ import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 
-/**
- * Others wait for the same e-mail address until this transaction ends, so counting and sending is one step. SQLite has one writer
- * at a time anyway.
- */
+/** Until this transaction ends, so counting and sending is one step. SQLite has one writer at a time anyway. */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
-/** Locks in one order, so two transactions cannot deadlock. */
+/** In one order, so two transactions cannot deadlock. */
 export async function lockAddresses(
   tx: Db,
   engine: OpenDatabase['engine'],

@@ -1,5 +1,5 @@
-// Clocks differ between machines and are corrected. A time slightly ahead of ours counts as now; one far ahead comes from a wrong
-// clock, and nothing may wait for it.
+// Clocks differ between machines and are corrected. Slightly ahead counts as now; far ahead is a wrong clock, and nothing may
+// wait for it.
 
 /** Between processes that share a database. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 5_000;

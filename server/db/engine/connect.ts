@@ -1,4 +1,3 @@
-// Opens the database: SQLite for one machine, PostgreSQL for many.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,11 +16,11 @@ export type Db = Kysely<Schema>;
 export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
-  /** False once the file was deleted or replaced, so writes are lost. Always true for PostgreSQL. */
+  /** False once the file was deleted or replaced, so writes are lost. */
   readonly isFileOurs: () => boolean;
   readonly writes: Pick<LastWrites, 'fault'>;
   /**
-   * Empties SQLite's write-ahead log with its deleted rows, without waiting.
+   * Empties SQLite's write-ahead log, without waiting.
    * @returns false if another process is in the way. Always true for PostgreSQL
    */
   readonly emptyLog: () => boolean;
@@ -29,11 +28,9 @@ export type OpenDatabase = {
 };
 
 export type DatabaseOptions = {
-  /** Milliseconds since 1970; default: the system's. */
   readonly clock?: () => number;
-  /** Maximum wait for SQLite's file. Milliseconds. */
   readonly patienceMs?: number;
-  /** PostgreSQL's limit per statement; 0: none. Milliseconds. */
+  /** Milliseconds; 0: none. */
   readonly statementTimeoutMs?: number;
   readonly onStatement?: (sql: string) => void;
 };
@@ -42,13 +39,13 @@ export type DatabaseOptions = {
 const PATIENCE_MS = 5_000;
 /** Opening may wait inside SQLite, because nothing is served yet. */
 const OPENING_TIMEOUT_MS = 5_000;
-/** The default of 2 MB is too small for the hot index pages of a few thousand leads. */
+/** 2 MB is too small for the hot index pages of a few thousand leads. */
 const SQLITE_CACHE_KIB = 16 * 1024;
 /** A longer statement is stuck; it fails, so the visitor gets a response. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * Creates the file and folder if missing. Runs no migrations.
+ * Creates a missing file. Runs no migrations.
  * @param onConnectionError called when an idle PostgreSQL connection breaks; the pool reconnects by itself
  */
 export function openDatabase(
@@ -66,7 +63,6 @@ export function openDatabase(
     writes,
   });
   const dialect = Object.assign(new PostgresDialect({ pool }), {
-    // migrate.ts takes its own lock.
     createAdapter: () =>
       Object.assign(new PostgresAdapter(), {
         acquireMigrationLock: async () => {},
@@ -94,7 +90,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.exec('pragma journal_mode = wal');
     // The default for WAL may lose the newest commits in a power cut, but a 202 is a promise.
     sqlite.exec('pragma synchronous = full');
-    // Otherwise savepoint data is written to a file, twice as much as the write-ahead log.
+    // Otherwise savepoint data goes to a file, twice as much as the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
     // Overwrites deleted data; FAST would leave it in freed pages.
@@ -122,10 +118,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   };
 }
 
-/**
- * Checkpoints and truncates the write-ahead log, with the handle's timeout.
- * @returns false if another transaction is in the way
- */
+/** @returns false if another transaction is in the way */
 export function emptyLogOf(sqlite: DatabaseSync): boolean {
   if (sqlite.isTransaction) return false;
   return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;
@@ -138,9 +131,7 @@ function makeFilesPrivate(file: string): void {
   for (const suffix of ['-wal', '-shm']) makePrivate(`${file}${suffix}`);
 }
 
-/**
- * Detects a deleted or replaced database or log. An open file outlives its name, so later writes would vanish with the process.
- */
+/** An open file outlives its name, so later writes would vanish with the process. */
 function watchFiles(database: string): () => boolean {
   const identityOf = (file: string): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -148,7 +139,7 @@ function watchFiles(database: string): () => boolean {
   };
   const log = `${database}-wal`;
   const ours = identityOf(database);
-  // Created by the first statement, and kept until the last process closes the database.
+  // Created by the first statement.
   let oursToo: string | undefined;
   return () => {
     oursToo ??= identityOf(log);

@@ -1,5 +1,4 @@
-// Finds the first ID of a moment, using a few primary-key look-ups and no time index. An ID has its machine's time, a row the
-// service's, so the row decides.
+// A few primary-key look-ups instead of a time index. An ID has its machine's time, a row the service's, so the row decides.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -48,7 +47,7 @@ const firstIdAt = async (db: Db, timed: TimedTable, ms: number): Promise<string>
 const ID_TOLERANCE_MS = 60_000;
 
 /**
- * Range of a period. Rows at its edges may lie outside, so check their own time.
+ * Rows at its edges may lie outside, so check their own time.
  * @param time milliseconds since 1970; undefined: no bound
  * @returns begin and end, both exclusive; end is null without a bound
  */

@@ -1,13 +1,12 @@
-// Whether the database takes writes, judged by the last ones, which both engines report here.
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 
-/** A full disk may still have room for a small write, so one success doesn't clear the fault before this time. */
+/** A full disk may still have room for a small write, so one success doesn't clear the fault. */
 const FULL_FOR_MS = 60_000;
 
 export type LastWrites = {
   /** Call it after each commit with a write. */
   readonly succeeded: () => void;
-  /** Call it with errors of a write or its commit. Irrelevant ones are ignored. */
+  /** Ignores irrelevant errors. */
   readonly failed: (error: unknown) => void;
   readonly fault: () => WriteFault | null;
 };

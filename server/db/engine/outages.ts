@@ -1,4 +1,3 @@
-// Classifies database errors: temporary outage, no writes, or our own error.
 import { errorCode } from '#server/platform/error-code.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:
@@ -21,7 +20,6 @@ export function isOutage(error: unknown): boolean {
 
 export type WriteFault = 'full' | 'read-only' | 'disk fails' | 'damaged' | 'locked' | 'late';
 
-// By SQLite's primary result code, PostgreSQL's code or our own.
 const SQLITE_FAULTS: Readonly<Record<number, WriteFault>> = {
   5: 'locked',
   8: 'read-only',

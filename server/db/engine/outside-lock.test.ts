@@ -219,7 +219,6 @@ describe('SQLite transactions of one process', () => {
     withFile({}, async ({ database: { db, close } }) => {
       await assert.rejects(
         db.transaction().execute(async (tx) => {
-          // As SQLite does by itself on a full disk.
           await sql`insert or rollback into limit_windows values ('x', null, 1, 1)`
             .execute(tx)
             .catch(() => {});

@@ -1,10 +1,10 @@
-// Reads a long table in pages: short statements, constant memory, and turns for others in between.
+// Short statements, constant memory, and turns for others in between.
 import { setImmediate } from 'node:timers/promises';
 
 import type { Db } from '#server/db/engine/connect.ts';
 
 /**
- * Reads until a page is empty, one page ahead, because an export without that took 1.4 times as long.
+ * Reads one page ahead, because an export without that took 1.4 times as long.
  * @param begin the key before the first page
  * @param readAfter reads the rows after a key, in its order, up to a limit
  * @param options readsAhead: false if the next page depends on the work
@@ -22,7 +22,6 @@ export async function* pagesAfter<Row, Key>(
       const last = page.at(-1);
       if (last === undefined) return;
       if (readsAhead) reading = readAfter(keyOf(last));
-      // A failure is thrown when this page is requested.
       reading.catch(() => {});
       // Sends the statement, and lets others have their turn.
       await setImmediate();
@@ -34,7 +33,6 @@ export async function* pagesAfter<Row, Key>(
   }
 }
 
-/** Rows per statement when few are wanted, or someone waits. */
 export const SLICE_SIZE = 5_000;
 
 /** `after` is exclusive, `last` inclusive. */
@@ -43,8 +41,7 @@ export type Slice = { readonly after: string; readonly last: string };
 type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
- * Cuts an indexed column into slices of `size` rows.
- * @param column newestFirst: from the highest key down. size: of each slice, or a function returning it
+ * @param column newestFirst: from the highest key down. size: rows per slice, or a function returning it
  * @param range default: everything. begin and end: exclusive; upTo: highest key, inclusive, for newestFirst
  */
 export async function* slicesOf(
@@ -100,17 +97,16 @@ export async function* slicesOf(
 
 export type LookBack<Row> = {
   readonly found: readonly Row[];
-  /** The highest unread ID, for the next call; null at the end. */
+  /** For the next call; null at the end. */
   readonly next: string | null;
 };
 
-/** Starts small, because most searches want the newest rows. */
 const SLICE = { first: 100, most: 5_000, growth: 5 } as const;
-/** After a slower slice the next is smaller, so a busy disk doesn't double the time limit. */
+/** A busy disk must not double the time limit. */
 const SLOW_MS = 40;
 
 /**
- * Searches from the newest ID down until enough is found or time is up, plus one slice.
+ * From the newest ID down until enough is found or time is up, plus one slice.
  * @param range after `begin`, before `end`, from `upTo` down (the previous `next`)
  * @param read reads the wanted rows of a slice, newest first
  * @param limits most: rows. forMs: milliseconds

@@ -1,5 +1,5 @@
-// PostgreSQL pool for Kysely: time limits, prepared statements, failure of unreplicated commits, and reconnection away from a
-// read-only server.
+// pg's pool for Kysely: time limits, prepared statements, failure of unreplicated commits, and reconnection away from a read-only
+// server.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
@@ -12,7 +12,7 @@ const CONNECT_WITHIN_MS = 5_000;
 const KEEPALIVE_AFTER_MS = 10_000;
 /** PostgreSQL's limit doesn't cover a commit that waits for its standby; a caller waits this much longer. */
 const GRACE_MS = 2_000;
-/** How long a connection stays reserved after its statement timed out. */
+/** After a statement timed out. */
 const HELD_MS = 60_000;
 
 /** "Read-only transaction": a standby's response to a write. */
@@ -22,19 +22,17 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** Retires connections after a shutdown, a read-only error or a lost prepared statement. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
-/** Lifts the statement time limit of its transaction. */
+/** Inside its transaction. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
 type PostgresParts = {
   readonly url: string;
-  /** 0: no limit. Milliseconds. */
   readonly statementTimeoutMs: number;
-  /** Called when an idle connection breaks; the pool reconnects when needed. */
+  /** The pool reconnects when needed. */
   readonly onConnectionError: (error: Error) => void;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
-/** Connects on first use, and again after an outage. */
 export function openPostgresPool(parts: PostgresParts): PostgresPool {
   const { url, statementTimeoutMs, onConnectionError } = parts;
   // A transaction pooler switches sessions, which don't share prepared names, and refuses the time limit.
@@ -56,7 +54,7 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
       ...(statementTimeoutMs > 0 && !isPooled && { statement_timeout: statementTimeoutMs }),
     });
     opened.on('error', onConnectionError);
-    // The pool listens only to idle connections. A break between two statements would end the process.
+    // The pool listens only to idle connections; a break between two statements would end the process.
     opened.on('connect', (client) => client.on('error', onConnectionError));
     return opened;
   }
@@ -69,8 +67,8 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   }
 
   /**
-   * Closing the connection now would leave PostgreSQL waiting for its standby, and new connections would exhaust it; cancelling
-   * could lose the commit in a failover.
+   * Closing now would leave PostgreSQL waiting for its standby, until new connections exhaust it; cancelling could lose the
+   * commit in a failover.
    */
   function holdBack(client: PoolClient, answer: Promise<unknown>): void {
     const release = () => {
@@ -109,7 +107,7 @@ function numbersForBigints(): TypeOverrides {
   return overrides;
 }
 
-/** Several times what the server has; further statements are unnamed. */
+/** Several times what the server needs; further statements are unnamed. */
 const MOST_NAMES = 200;
 
 /**
@@ -201,7 +199,7 @@ const notReplicated = (): Error =>
   Object.assign(new Error('The commit was not replicated.'), { code: '57014' });
 
 async function within<Result>(promise: Promise<Result>, ms: number): Promise<Result> {
-  // Its failure after the limit has no other listener.
+  // Nothing else listens after the limit.
   promise.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

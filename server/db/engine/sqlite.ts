@@ -1,6 +1,5 @@
-// Kysely's dialect for node:sqlite, whose calls block the event loop, so a transaction that finds the file locked is retried
-// instead.
-// Concurrent transactions share one commit, because a commit waits for the disk: 353 flows per second instead of 222
+// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried instead of waiting.
+// Concurrent transactions share one commit, which waits for the disk: 353 flows per second instead of 222
 // (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). Each is a savepoint that can fail separately; none reports
 // success before the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
@@ -30,7 +29,7 @@ type SqliteParts = {
 /** Destroying the Kysely instance closes the file after pending work. */
 export function createSqliteDialect(parts: SqliteParts): Dialect {
   return {
-    // Prevents Kysely's own queue, which has no time limit, and migrations outside a transaction.
+    // Kysely's own queue has no time limit, and would run migrations outside a transaction.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
         supportsMultipleConnections: { value: true },
@@ -63,25 +62,23 @@ type Turn = {
 
 type Group = {
   readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
-  /** When a commit that meets a lock gives up; milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly deadline: number;
-  /** A commit of the rest says nothing about the database. */
+  /** Not a sign of the database's health. */
   hasFailed: boolean;
-  /** Takes no more members. */
   isDue: boolean;
 };
 
-/** Maximum wait of a commit for others. Milliseconds. */
+/** Maximum wait for others. Milliseconds. */
 const GATHER_MS = 8;
-/** A shared commit runs after this many event-loop turns without a new member. */
+/** Event-loop turns without a new member. */
 const QUIET_TURNS = 6;
-/** Another process's commit takes a few milliseconds. */
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
 function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
-  /** The running transaction and its first error, after which it cannot be committed, as on PostgreSQL. */
+  /** After an error the transaction cannot be committed, as on PostgreSQL. */
   let owner: DatabaseConnection | null = null;
   let failure: { readonly cause: unknown } | null = null;
   let group: Group | null = null;
@@ -143,7 +140,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
 
   function giveUp(turn: Turn): void {
     const error = sqliteError(SQLITE_BUSY, 'The database was locked for too long.');
-    // Otherwise it has waited for our own transactions.
     if (turn.purpose !== 'read' && retry !== null) writes.failed(error);
     turns = turns.filter((other) => other !== turn);
     turn.reject(error);
@@ -196,9 +192,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     writes.failed(error);
     try {
       if (sqlite.isTransaction) command('rollback');
-    } catch {
-      // The first error is the one that matters.
-    }
+    } catch {}
     endGroup(({ reject }) => reject(error));
   }
 
@@ -206,7 +200,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     writes.failed(error);
     if (group === null) return;
     group.hasFailed = true;
-    // A full disk or an I/O error rolls back by itself, and with it all that wait for the commit.
+    // A full disk or an I/O error rolls back by itself, and all that wait for the commit with it.
     if (!sqlite.isTransaction) endGroup(({ reject }) => reject(error));
   }
 
@@ -278,7 +272,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   };
 }
 
-/** Several times what the server has; then all are prepared again. Their memory lies outside the JavaScript heap. */
+/** Several times what the server needs. Their memory lies outside the JavaScript heap. */
 const MOST_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {

@@ -86,7 +86,6 @@ for (const engine of ENGINES) {
       asked.length = 0;
       await flow(2);
       await until(() => asked.some(isNoted));
-      // The worker polls when woken, after each find, after the delivery, and every second.
       const looks = asked.filter((text) => text.startsWith('with "due"'));
       const ofVisitor = asked.filter((text) => !isNoted(text) && !isComposed(text) && !looks.includes(text));
       assert.ok(looks.length <= MOST_LOOKS, `${looks.length} looks`);

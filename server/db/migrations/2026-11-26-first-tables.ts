@@ -132,7 +132,6 @@ async function makeMail(db: Kysely<unknown>): Promise<void> {
 
   await schema
     .createTable('suppressions')
-    // A pseudonym, which outlives the e-mail address.
     .addColumn('address_key', 'text', required)
     .addColumn('reason', 'text', required)
     .addColumn('email', 'text')

@@ -1,4 +1,4 @@
-// Migrates the database at start. Of several processes, the second waits and finds nothing to do.
+// Migrates at start. Of several processes, the second waits and finds nothing to do.
 import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
@@ -8,12 +8,12 @@ import { isBusy } from '#server/db/engine/outages.ts';
 import * as firstTables from '#server/db/migrations/2026-11-26-first-tables.ts';
 
 /**
- * Append new ones. The previous release still runs alongside, so keep what it reads or writes (schema-changes.test.ts checks). A
- * breaking one, once no such release is in use, has a name ending with {@link NO_WAY_BACK}.
+ * Append new ones. Keep everything the previous release uses, because it still runs alongside (schema-changes.test.ts checks). A
+ * breaking migration, once no such release is in use, has a name ending with {@link NO_WAY_BACK}.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-26-first-tables': firstTables };
 
-/** Read-only. @returns pending migrations, and those known only to a newer release */
+/** @returns pending migrations, and those known only to a newer release */
 export async function compareMigrations<Tables>(
   db: Kysely<Tables>,
 ): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
@@ -30,11 +30,10 @@ export async function compareMigrations<Tables>(
 
 const PATIENCE_MS = 60_000;
 
-/** Marks a migration that older releases cannot work with. */
 export const NO_WAY_BACK = '-no-way-back';
 
 /**
- * Runs pending migrations, all or none.
+ * All or none.
  * @param options mayBeNewer: accepts a newer release's database unless marked {@link NO_WAY_BACK}
  * @returns migrations of a newer release. Throws the database's error
  */
@@ -52,7 +51,7 @@ export async function migrate(
     } catch (error) {
       if (mayBeNewer && isOfNewerVersion(error)) {
         const { pending, unknown } = await compareMigrations(db);
-        // A newer release's database has all of ours. Otherwise it dates from before the first release.
+        // Otherwise the database dates from before the first release.
         if (pending.length > 0 || unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
         await run(db, unknown);
         return unknown;
@@ -62,10 +61,10 @@ export async function migrate(
   }
 }
 
-/** Kysely's own lock number, so releases that use Kysely's lock wait too. */
+/** Kysely's own lock number. */
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
-/** One transaction including the lock: Kysely's lock belongs to a session, which a pooler could lose. */
+/** In the same transaction, because a pooler could lose a session lock. */
 async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
@@ -85,7 +84,7 @@ async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string
 }
 
 /**
- * Migrates an empty SQLite database to an earlier release's state.
+ * For tests of SQLite.
  * @param newest the last migration to run
  */
 export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {

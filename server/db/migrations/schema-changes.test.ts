@@ -9,7 +9,7 @@ import { MIGRATIONS, NO_WAY_BACK } from '#server/db/migrations/migrate.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { narrowings, readShape } from '#testing/schema-changes.ts';
 
-/** Permitted exceptions: 'MIGRATION: LINE': 'reason'. Breaking changes belong in a NO_WAY_BACK migration. */
+/** 'MIGRATION: LINE': 'reason'. Breaking changes belong in a NO_WAY_BACK migration. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
 async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Promise<void>): Promise<void> {

@@ -1,21 +1,15 @@
-// A code's delivery status, in one word that is the same in every list.
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * `entered`: at least one code. `open`: mailed and can still be entered. `wrong-tries`: only wrong digits. `not-tried`: mailed,
- * nothing entered. `refused`: by the mail server, for good. `waiting`: not mailed yet. `too-late`: expired before mailing.
- * `unknown`: the mail's result is no longer kept.
+ * `open`: mailed and can still be entered. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: by the mail
+ * server, for good. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer kept.
  */
 export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-// A subquery, because it is needed only for people who entered no code.
 const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
 
-/**
- * Columns about codes `a` and their mails `o`.
- * @param of one code each, or all codes of a person, by which the query must be grouped
- */
+/** @param of one code each, or grouped by person */
 export const codeFacts = (now: number, of: 'code' | 'person') => {
   const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
   const at = sql.lit(now);

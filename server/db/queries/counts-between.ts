@@ -1,4 +1,4 @@
-// Counts rows by ID in the index, fast even in a long table.
+// Uses only the index of IDs, fast even in a long table.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';

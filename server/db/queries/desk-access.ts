@@ -5,7 +5,6 @@ const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
 
 export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
 
-/** @param except e-mail addresses that keep their access */
 export async function deleteDeskAccess(db: Db, except: readonly string[] = []): Promise<DeletedAccess> {
   const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
   for (const table of TABLES) {
@@ -18,7 +17,7 @@ export async function deleteDeskAccess(db: Db, except: readonly string[] = []): 
   return deleted;
 }
 
-/** Passkeys stay. @returns the number of unexpired sessions */
+/** Passkeys stay. @returns number of unexpired sessions */
 export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },

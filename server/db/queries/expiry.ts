@@ -1,4 +1,4 @@
-// Deletes expired rows, a few per transaction. Verified submissions stay with their leads and receipts.
+// Deletes a few rows per transaction. Verified submissions stay with their leads and receipts.
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,16 +12,13 @@ import { DAY_MS } from '#server/platform/time.ts';
 
 /** Older rows expire. Milliseconds since 1970; null: keep. */
 export type Cutoffs = {
-  /** Unverified forms, codes, and the audit log. */
   readonly unverified: number | null;
-  /** Mail and webhook events, sent or not. */
   readonly mail: number | null;
-  /** Limit windows, desk sign-ins and sessions that ended by then; also the present, for daily checks. */
+  /** By their end; also the present, for daily checks. */
   readonly windows: number;
   readonly funnel: number;
 };
 
-/** Progress of steps that need several calls, for the process's lifetime. */
 export type ExpiryProgress = {
   readonly domains: DomainProgress;
 };
@@ -55,15 +52,14 @@ export type ExpiringTable =
   | 'desk_sessions'
   | 'desk_log';
 
-/** By table; one without deleted rows may be missing. */
 export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/** Deletes at most `limit` expired rows of one kind, with their dependents. `done`: none are left. */
+/** At most `limit` rows of one kind, with their dependents. `done`: none are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
-/** Repeat each step until done. Rows that refer to others come first. */
+/** Rows that refer to others come first. */
 export function expirySteps(
   { unverified, mail, windows, funnel }: Cutoffs,
   progress: ExpiryProgress,
@@ -115,7 +111,6 @@ export async function takeStep(
   });
 }
 
-/** Done once it deletes less than its limit. */
 const simpleStep =
   (table: ExpiringTable, deleteSome: (tx: Db, limit: number) => Promise<number>): ExpiryStep =>
   async (tx, limit) => {
@@ -169,8 +164,8 @@ const unverifiedStep = (until: number): ExpiryStep =>
   );
 
 /**
- * Anyone can type a dead address: once no other data remains, its pseudonym is enough to suppress mail. The operator's notes
- * stay, and an unsubscribed address is a lead's.
+ * Anyone can type a dead address: its pseudonym is enough to suppress mail once no other data remains. The operator's notes stay,
+ * and an unsubscribed address is a lead's.
  */
 function suppressionsStep(until: number): ExpiryStep {
   let after = '';
@@ -203,12 +198,12 @@ function suppressionsStep(until: number): ExpiryStep {
   };
 }
 
-/** Addresses searched per transaction, for each row that may be deleted. */
+/** Searched per transaction, for each row that may be deleted. */
 const ADDRESSES_PER_ROW = 10;
 
 /**
- * Deletes unused domains once a day. Without an index by domain, it reads every address, a few thousand per transaction. A domain
- * that comes into use meanwhile is looked up again.
+ * Once a day, because without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
+ * use meanwhile is looked up again.
  */
 const domainsStep =
   (now: number, progress: DomainProgress): ExpiryStep =>

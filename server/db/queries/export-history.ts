@@ -1,6 +1,6 @@
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** An export, found by its name and the time of its rows. Milliseconds since 1970, inclusive. */
+/** Milliseconds since 1970, inclusive. */
 export type ExportRun = { readonly name: string; readonly from: number; readonly to: number };
 
 export type NamedExport = {
@@ -10,7 +10,7 @@ export type NamedExport = {
   readonly leads: number;
 };
 
-/** Older rows have their page's time, and an export's pages follow each other closely. */
+/** Older rows have their page's time. */
 const SAME_RUN_MS = 2_000;
 
 export async function listExports(db: Db): Promise<readonly NamedExport[]> {
@@ -21,7 +21,6 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
     .orderBy('exported_at', 'desc')
     .execute();
   const found = new Map<string, NamedExport>();
-  /** Names whose newest export is complete. */
   const whole = new Set<string>();
   for (const { export_name: name, exported_at: at, leads: count } of rows) {
     const added = Number(count);

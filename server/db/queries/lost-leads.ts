@@ -1,4 +1,3 @@
-// Lost leads, who asked for a code but never became leads, page by page.
 import { sql } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
@@ -27,7 +26,6 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
   readonly codes: number;
   readonly wrong_tries: number;
   readonly fate: Exclude<CodeFate, 'entered'>;
-  /** The mail server's reply to the newest mail, if any is kept. */
   readonly reply: string | null;
   readonly error_class: string | null;
 };
@@ -36,7 +34,7 @@ type Where = { readonly span: Span; readonly now: number };
 
 /**
  * Oldest request first, without erased addresses and anyone who ever became a lead.
- * @param now milliseconds since 1970; a live code has the delivery status `open`
+ * @param now milliseconds since 1970
  * @returns pages, possibly empty
  */
 export async function* lostLeadPages(
@@ -49,7 +47,7 @@ export async function* lostLeadPages(
 }
 
 /**
- * {@link lostLeadPages} in parts, newest request first.
+ * Newest request first.
  * @param options from: the previous `next`, or null. most: people. forMs: milliseconds
  */
 export const lookForLost = (

@@ -1,4 +1,4 @@
-// New leads of a period, found by receipts, whose IDs sort by time: so leads need no index by time.
+// Found by receipts, whose IDs sort by time: so leads need no index by time.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -22,7 +22,7 @@ const SHOWN = [
   'l.first_verified_at',
 ] as const satisfies readonly `l.${keyof NewLead}`[];
 
-/** A lead's first receipt was written when it became one, perhaps with another at that moment. */
+/** A lead's first receipt was written when it became one. */
 const inSpan = (db: Db, { from, to }: Span) =>
   db
     .selectFrom('consent_receipts as r')

@@ -1,4 +1,3 @@
-// Lists everything about an e-mail address, and erases it in one transaction.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
@@ -15,9 +14,8 @@ type AboutAnAddress = {
   [Table in keyof Tables]: Tables[Table] extends { isAbout: unknown } ? Table : never;
 }[keyof Tables];
 
-/** A desk user's account isn't part of the lead with the same e-mail address. */
+/** A desk user's account isn't part of the lead. */
 type OfDeskUsers = 'desk_sign_ins' | 'desk_sessions' | 'desk_passkeys';
-/** Rows deleted or anonymised, by table. */
 export type ErasedRows = Readonly<Record<Exclude<AboutAnAddress, OfDeskUsers>, number>>;
 
 export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
@@ -25,7 +23,7 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
 /**
- * Leaves out limits, which hold pseudonyms and networks for at most two days.
+ * Without limits, which hold pseudonyms and networks for at most two days.
  * @param typedEmail in any case
  */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
@@ -45,9 +43,9 @@ type LeadErased = {
 };
 
 /**
- * Erases an e-mail address and ends its lead's sessions; its mail isn't sent. Under a pseudonym remain: the times of codes until
- * they expire, so asking again begins no new day; the suppression, for good; and audit-log lines until they expire. A desk user's
- * sessions, passkeys and name in the audit log stay: otherwise filling in the public form would erase them.
+ * Ends the lead's sessions; its mail isn't sent. Under a pseudonym remain: the times of codes until they expire, so asking again
+ * begins no new day; the suppression, for good; and audit-log lines until they expire. A desk user's sessions, passkeys and name
+ * in the audit log stay: otherwise the public form would erase them.
  * @param tx everything is erased in this transaction
  */
 export async function erasePersonalData(
@@ -63,7 +61,7 @@ export async function erasePersonalData(
     email: string;
     /** Newest first (server/secrets/pseudonyms.ts). */
     pseudonyms: readonly [string, ...string[]];
-    /** Empties and counts the address's chain entries (server/consent/chain.ts). */
+    /** Also counts them (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
     /** Milliseconds since 1970. */
     now: number;
@@ -72,7 +70,7 @@ export async function erasePersonalData(
 ): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  // A form of this address, or a code, may be under way.
+  // A form or code of this address may be under way.
   await lockAddress(tx, engine, email);
   // Rows that refer to others come first.
   const erased = {
@@ -98,7 +96,7 @@ export async function erasePersonalData(
   return erased;
 }
 
-/** Rows that outlive an erasure, anonymised or as a desk user's account. */
+/** Rows that outlive an erasure. */
 type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'codes' | 'desk_log';
 
 async function deleteRows(tx: Db, table: Exclude<AboutAnAddress, Kept>, email: string): Promise<number> {
@@ -125,7 +123,7 @@ async function pseudonymiseDeskLog(
   pseudonyms: readonly [string, ...string[]],
 ): Promise<number> {
   const [name, ...former] = pseudonyms.map(erasedName) as [string, ...string[]];
-  // Lines from before an earlier erasure have the pseudonym of an older secret.
+  // Earlier erasures used an older secret's pseudonym.
   if (former.length > 0)
     await tx.updateTable('desk_log').set({ about: name }).where('about', 'in', former).execute();
   const { numUpdatedRows } = await tx

@@ -1,4 +1,3 @@
-// Report stats, counted in slices of a table.
 import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
@@ -21,18 +20,18 @@ export type Group = {
   readonly day: number;
   /** JSON of the first form; null if erased. */
   readonly attribution: string | null;
-  /** In lower case; empty if the e-mail address was erased. */
+  /** Empty if the e-mail address was erased. */
   readonly domain: string;
   /** May be negative: it corrects another group. */
   readonly people: number;
 };
 
-/** By the day of their first request in the span. Add up the groups. */
+/** By day of the first request. Add up the groups. */
 export type AskedGroup = Group & {
   readonly fate: CodeFate;
   /** 1: a code was mailed, as far as is known. */
   readonly mailed: 0 | 1;
-  /** Whole seconds from mailing to entry; null without an entry, or if the mail isn't kept. */
+  /** Whole seconds from mailing to entry. */
   readonly seconds: number | null;
 };
 
@@ -46,9 +45,9 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts people who asked for a code. Counts every code first, in order of time, then corrects the few addresses with several:
- * looking for duplicates of each address would take longer.
- * @param now milliseconds since 1970; a live code has the delivery status `open`
+ * Counts every code first, then corrects the few addresses with several: looking for duplicates of each address would take
+ * longer.
+ * @param now milliseconds since 1970
  * @param atOnce codes per statement; for tests
  * @returns groups, some more than once
  */
@@ -118,7 +117,7 @@ async function* leadSlices(db: Db, { from, to }: Span) {
   yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
 }
 
-/** By the day of verification. Leads outlive their codes. */
+/** Leads outlive their codes. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
@@ -143,8 +142,8 @@ export type AnswerGroup = {
 };
 
 /**
- * By answers to custom questions (JSON; null for none). Add up the groups.
- * @param options withAttribution: also by attribution, which makes many groups; otherwise it is null
+ * Answers are JSON; null for none. Add up the groups.
+ * @param options withAttribution: makes many groups; otherwise it is null
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -174,7 +173,7 @@ export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean
   return row !== undefined;
 }
 
-/** Without leads of no variant. Add up the groups. */
+/** Add up the groups. */
 export async function* variantGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
@@ -191,7 +190,7 @@ export async function* variantGroups(
 }
 
 /**
- * Counts leads by domain, newest first, for a limited time. Add up the counts of all calls.
+ * Newest first, for a limited time. Add up the counts of all calls.
  * @param options from: the previous `next`, or null. forMs: milliseconds
  */
 export async function countDomains(

@@ -1,4 +1,3 @@
-// Finds the mail and person that a bounce or complaint is about.
 import type { Db } from '#server/db/engine/connect.ts';
 
 export const findMail = (

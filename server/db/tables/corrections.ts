@@ -4,11 +4,11 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
- * Changes answers of a lead or imported person, and records the change.
+ * Also records the change.
  * @param tx holds the lock of the e-mail address
  * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: computed from the current answers;
  * onCorrected: called for a lead
- * @returns answers before and after; null for an unknown person. An empty change isn't recorded
+ * @returns null for an unknown person. An empty change isn't recorded
  */
 export async function correctLead(
   tx: Db,

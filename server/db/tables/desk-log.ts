@@ -1,4 +1,4 @@
-// The audit log: who did what, in the desk app and by commands.
+// The audit log of desk app and commands.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -15,7 +15,7 @@ export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
 
 /**
  * Uses the pseudonym if the e-mail address was erased meanwhile.
- * @param pseudonym of that address (server/secrets/pseudonyms.ts); null for a desk user, whose lines an erasure keeps
+ * @param pseudonym null for a desk user, whose lines an erasure keeps
  */
 export async function addToDeskLog(
   tx: Db,
@@ -31,7 +31,7 @@ export async function addToDeskLog(
   await insertIntoDeskLog(tx, { ...row, about });
 }
 
-/** For lines about nobody, or about an address that the caller has locked. */
+/** The caller has locked the address. */
 export async function insertIntoDeskLog(db: Db, row: DeskLogRow): Promise<void> {
   await db.insertInto('desk_log').values(row).execute();
 }
@@ -48,7 +48,7 @@ async function holds(tx: Db, email: string): Promise<boolean> {
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
 
-/** @param page after: the last ID of the previous page; limit: maximum number of lines */
+/** @param page after: last ID of the previous page */
 export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<DeskLogRow[]> =>
   db
     .selectFrom('desk_log')

@@ -29,7 +29,7 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * @param use counter: the authenticator's; 0 without one
+ * @param use counter: 0 without one
  * @returns false if another use has the same count, so one is a copy
  */
 export async function noteUse(

@@ -41,7 +41,6 @@ export async function deleteSession(db: Db, { id, email }: { id: string; email: 
   return numDeletedRows > 0n;
 }
 
-/** @param most maximum number to delete @returns the number deleted */
 export async function deleteOverSessions(
   db: Db,
   { most, now }: { most: number; now: number },

@@ -1,4 +1,4 @@
-// Funnel steps by day and source. Rows per day are bounded whatever strangers send: further sources are counted together.
+// Rows per day are bounded whatever strangers send: further sources are counted together.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,7 +12,6 @@ export type FunnelCount = {
   readonly count: number;
 };
 
-/** Rows per statement. */
 const AT_ONCE = 500;
 
 /**
@@ -98,7 +97,7 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
   return row !== undefined;
 }
 
-/** Sums by day and step, last day included, and the largest sources of one step. */
+/** Last day included. */
 export async function funnelSums(
   db: Db,
   {

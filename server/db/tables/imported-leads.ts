@@ -13,13 +13,11 @@ export type ImportedPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/** In a dry run, what would happen. */
 export type ImportCounts = {
   readonly imported: number;
   readonly withoutConsentTime: number;
   /** By an earlier import; unchanged. */
   readonly alreadyImported: number;
-  /** Unchanged. */
   readonly verified: number;
   /** Not imported again. */
   readonly erased: number;
@@ -28,7 +26,7 @@ export type ImportCounts = {
 };
 
 /**
- * Adds new people in one transaction. A dry run takes no lock.
+ * A dry run takes no lock.
  * @param people distinct addresses; a few hundred
  * @param options now: milliseconds since 1970
  */

@@ -1,5 +1,4 @@
-// IDs of the secrets used with this database. A start without any of them would end every session and live code, so it is
-// refused.
+// A start with none of the known secrets would end every session and live code, so it is refused.
 import type { Db } from '#server/db/engine/connect.ts';
 
 export async function knownSecretIds(db: Db): Promise<string[]> {

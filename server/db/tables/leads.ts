@@ -8,7 +8,7 @@ type NewLead = Selectable<Schema['leads']>;
 type Submission = Selectable<Schema['submissions']>;
 
 /**
- * Merges a verified submission into its lead, and appends the receipt.
+ * Also appends the receipt.
  * @param proof sameBrowser: the code was entered in the form's browser; asked: IDs of custom questions; firstReadAt: for a new
  * lead, or null
  */
@@ -103,7 +103,7 @@ export async function leadExists(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** first_read_at: milliseconds since 1970; null if not yet */
+/** Milliseconds since 1970; null if not yet */
 export type Reader = Pick<NewLead, 'id' | 'first_read_at'>;
 
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {

@@ -1,4 +1,4 @@
-// Counts events in time windows, atomically across processes.
+// Atomic across processes.
 import { sql } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
@@ -36,7 +36,7 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
         : counted.where((eb) => eb.or([isOver(now), eb('limit_windows.count', '<', limit)]));
     });
 
-/** A window from ahead of every clock came from a wrong clock, so it is over. */
+/** It began ahead of every clock, so a wrong clock made it. */
 const isOver = (now: number) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
 
@@ -60,7 +60,6 @@ export async function countInWindow(
 
 /**
  * Writes nothing if full, because refusals in a flood must stay cheap.
- * @param limit events per window
  * @returns the full window's end; null if counted
  */
 export async function countInWindowUpTo(
@@ -90,10 +89,6 @@ export async function readWindow(
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
 }
 
-/**
- * @param most maximum number to delete
- * @returns the number deleted
- */
 export async function deleteEndedWindows(
   db: Db,
   { most, now }: { most: number; now: number },
@@ -107,12 +102,12 @@ export async function deleteEndedWindows(
   return Number(numDeletedRows);
 }
 
-/** Slices of a sliding window, which is at most one slice too long and never too short. */
+/** A sliding window is at most one slice too long and never too short. */
 const SLICES = 24;
 
 export type SlidingWindow = {
   readonly key: string;
-  /** Keys made with former secrets: read, never written. */
+  /** Read, never written. */
   readonly formerKeys?: readonly string[];
   readonly windowMs: number;
 };
@@ -186,8 +181,7 @@ export async function readSlidingWindows(
 }
 
 /**
- * Counts one event in all windows, or in none if one is full. Hold a lock (lockAddress), or parallel calls may share the last
- * room.
+ * All windows or none. Hold a lock (lockAddress), or parallel calls may share the last room.
  * @returns when there is room again; null if counted
  */
 export async function countInSlidingWindowsUpTo(
@@ -207,7 +201,7 @@ export async function endWindow(db: Db, key: string): Promise<void> {
   await db.deleteFrom('limit_windows').where('key', '=', key).execute();
 }
 
-/** Uncounts an event of this moment, because a right code isn't a wrong attempt. */
+/** A right code isn't a wrong attempt. */
 export async function uncountInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],

@@ -1,4 +1,3 @@
-// Caches DNS results of mail domains, without addresses.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';

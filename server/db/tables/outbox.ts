@@ -1,4 +1,4 @@
-// Reads the outbox: backlog, stalls and refusals. server/jobs/ adds and removes mail.
+// Backlog, stalls and refusals. server/jobs/ adds and removes mail.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -12,10 +12,10 @@ const isQueued = sql<boolean>`state = 'queued'`;
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
-/** Error class for a newer release's kind: it says nothing about the mail server. */
+/** Says nothing about the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
 
-/** Error class for a 5xx that is about us. It is retried. */
+/** A 5xx about us, which is retried. */
 export const REFUSES_US = 'refuses us';
 
 /** May be about this mail only. */
@@ -37,7 +37,6 @@ export async function wasQueued(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** @param mail payload: as added */
 export async function isWaiting(
   db: Db,
   { kind, payload }: { readonly kind: string; readonly payload: Readonly<Record<string, unknown>> },
@@ -109,15 +108,12 @@ export async function sendingTimes(
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
   (await sendingTimes(db, { since, most: 1 })).length > 0;
 
-/** Some errors may concern one recipient or message. Only this many mails ... */
+/** An error may concern one recipient or message. Only this many mails ... */
 const MAILS_THAT_MATTER = 5;
 /** ... from this many networks concern us: more than a stranger with a few domains can cause. */
 const NETWORKS_THAT_MATTER = 3;
 
-/**
- * Whether mail has waited for `forMs` while none was sent. Ignores notices and guides, which nobody waits for and one mailbox or
- * filter can hold up.
- */
+/** Mail has waited for `forMs` while none was sent. Ignores notices and guides, which one mailbox or filter can hold up. */
 export async function mailStandsStill(
   db: Db,
   { now, forMs }: { now: number; forMs: number },
@@ -142,7 +138,7 @@ export async function mailStandsStill(
 const REFUSED_WITHIN_MS = 3_600_000;
 const MOST_REFUSALS_READ = 1_000;
 
-/** Within an hour, mail of three networks to three domains was refused and none sent. Ignores replies about the address only. */
+/** Within an hour, mail of three networks to three domains was refused and none sent. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   const since = now - REFUSED_WITHIN_MS;
   if (await wasAnySent(db, since)) return false;
@@ -184,7 +180,7 @@ export type RefusedMail = {
   readonly lastAt: number;
 };
 
-/** Newest first. @param most groups to return */
+/** Newest first. */
 export async function refusedMail(
   db: Db,
   { since, most }: { readonly since: number; readonly most: number },

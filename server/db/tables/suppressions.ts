@@ -1,4 +1,4 @@
-// Suppressions and withdrawals. Listed by pseudonym, to outlive an erasure; and in clear until then, to outlive a lost secret.
+// Listed by pseudonym, to outlive an erasure; and in clear until then, to outlive a lost secret.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -32,7 +32,7 @@ export async function suppress(
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {
     if (listed.email !== null || email === null) return false;
-    // After an erasure or expiry the address was missing, by which everything but mail finds it.
+    // An erasure or expiry had removed the address.
     await tx
       .updateTable('suppressions')
       .set({ email, note, created_at: now })
@@ -49,7 +49,6 @@ export async function suppress(
   return Number(numInsertedOrUpdatedRows) > 0;
 }
 
-/** @param keys all its pseudonyms; email: as stored */
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
 
 export const isListed = ({ keys, email }: ListedAddress): RawBuilder<boolean> =>
@@ -85,7 +84,7 @@ export async function suppressionReasons(
   return reasons;
 }
 
-/** After a new verification, except an operator's entries for an address not erased since. */
+/** Except an operator's entries for an address not erased since. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
   await tx
     .deleteFrom('suppressions')
@@ -94,7 +93,6 @@ export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): 
     .execute();
 }
 
-/** @returns the number removed */
 export async function removeSuppressions(
   db: Db,
   { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
@@ -132,7 +130,7 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
 
 type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
 
-/** Newest first. @param after the previous entry, or null */
+/** Newest first. */
 export const newestSuppressions = (
   db: Db,
   { after, most }: { readonly after: ListPlace | null; readonly most: number },
@@ -141,7 +139,7 @@ export const newestSuppressions = (
     .selectFrom('suppressions')
     .selectAll()
     .$if(after !== null, (query) =>
-      // A redundant bound, because the index doesn't serve the three together.
+      // Redundant bound for the index.
       query
         .where('created_at', '<=', after!.created_at)
         .where((eb) =>
@@ -167,7 +165,7 @@ export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<vo
 }
 
 /**
- * Ignores withdrawals noted by the operator.
+ * Ignores an operator's notes.
  * @param since inclusive; milliseconds since 1970
  */
 export async function ownWithdrawalSince(

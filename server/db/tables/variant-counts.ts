@@ -1,4 +1,4 @@
-// Funnel steps per variant and day. Rows are bounded, because the caller knows the variants.
+// Rows are bounded, because the caller knows the variants.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';

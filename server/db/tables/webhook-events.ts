@@ -1,4 +1,3 @@
-// Lists and revives webhook events. server/jobs/ adds and removes them.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
