@@ -231,7 +231,7 @@ describe('mail provider webhooks', () => {
       assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
       assert.deepEqual(asked, [url(TOPIC)]);
       assert.equal((await post(server, 'ses', ask({ Type: 'UnsubscribeConfirmation' }))).statusCode, 200);
-      assert.equal(asked.length, 1, 'a subscription that was ended is not confirmed again');
+      assert.equal(asked.length, 1, 'an ended subscription is not confirmed again');
     }));
 
   it('ignore Amazon SES bounces that are temporary, about the message, or requested by the owner', () =>
@@ -263,7 +263,7 @@ describe('mail provider webhooks', () => {
         const message = snsMessage({ Type: 'Notification', Message, Timestamp: iso(at) });
         assert.equal((await post(server, 'ses', asSns(message))).statusCode, 200);
       }
-      assert.equal(unread(), 3, 'a bounce in a shape that is not known');
+      assert.equal(unread(), 3, 'a bounce in an unknown shape');
       const withoutType = snsMessage({
         Type: 'Notification',
         Message: complaint.replace('"complaintFeedbackType":"abuse",', ''),

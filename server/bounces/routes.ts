@@ -91,7 +91,7 @@ export async function addMailEventRoutes(
             if (unread > 0)
               request.log.warn(
                 { provider: name, unread },
-                'Bounces or complaints that a mail provider reported could not be read: they have another shape than it describes.',
+                'A mail provider’s bounces or complaints could not be read, because their shape is not the documented one. Check for an update.',
               );
             // Postmark and Mailgun accept no other success.
             return reply.code(200).send();

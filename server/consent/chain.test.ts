@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
           const check = { secrets: service.secrets, now: now() };
           assert.deepEqual((await verifyChain(older.db, check)).errors, []);
           const restored = await verifyChain(older.db, { ...check, anchor: after.head });
-          assert.match(restored.errors.map(errorText).join(), /^\d+: the entry that was anchored [^,]+$/);
+          assert.match(restored.errors.map(errorText).join(), /^\d+: the anchored entry [^,]+$/);
         } finally {
           await older.close();
         }

@@ -111,7 +111,7 @@ export async function verifyChain(
     for (const id of ids) if (!isRecent(id, now)) report(unsealed(id));
   }
   if (anchor !== undefined && !isAnchored)
-    report(errorAt(anchor.position, 'the entry that was anchored', 'none or another one', anchor.hash));
+    report(errorAt(anchor.position, 'the anchored entry', 'none or another one', anchor.hash));
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
@@ -180,7 +180,7 @@ function checkContent(entry: CheckedEntry, content: object | null): readonly Cha
       : error(`nothing after its erasure in entry ${erasure}`, left.join(' and '));
   }
   if (entry.content === null) return error('its content, or an erasure', 'neither');
-  if (content === null) return error('the content that was sealed', 'another one');
+  if (content === null) return error('the sealed content', 'another one');
   if (kind === 'erasure' || kind === 'acceptance') return [];
   if (facts === null) return error(`its ${kind}`, 'none');
   const sealed = content as Readonly<Record<string, unknown>>;
@@ -207,7 +207,7 @@ async function checkHead(
     .where('position', '=', position)
     .executeTakeFirst();
   if (position > 0 && row?.hash !== hash)
-    found.push(error(position, 'the entry that was signed as the newest', 'none or another one', 0));
+    found.push(error(position, 'the entry signed as the newest', 'none or another one', 0));
   else if (newest.position > position)
     found.push(error(position + 1, 'a signature', 'none from here on', position + 1));
   return found;

@@ -20,7 +20,7 @@ import { until } from '#testing/until.ts';
 
 const gap = (position: number, missing: number) => `${position}: entry ${missing} | entry ${position}`;
 const link = (position: number) => `${position}: the hash that follows entry ${position - 1} | another one`;
-const content = (position: number) => `${position}: the content that was sealed | another one`;
+const content = (position: number) => `${position}: the sealed content | another one`;
 const emptied = (position: number) => `${position}: its content, or an erasure | neither`;
 const returned = (position: number, what: string) =>
   `${position}: nothing after its erasure in entry 7 | ${what}`;
@@ -29,9 +29,8 @@ const differs = (position: number, fields: string, kind = 'consent') =>
   `${position}: its ${kind} as sealed | other values (${fields})`;
 const unsigned = (position: number) => `${position}: a signature | none from here on`;
 const signature = (position: number) => `${position}: a signature made with APP_SECRET | another one`;
-const cut = (position: number) =>
-  `${position}: the entry that was signed as the newest | none or another one`;
-const anchor = (position: number) => `${position}: the entry that was anchored | none or another one`;
+const cut = (position: number) => `${position}: the entry signed as the newest | none or another one`;
+const anchor = (position: number) => `${position}: the anchored entry | none or another one`;
 
 type Forging = string | ((db: Db) => Promise<unknown>);
 
@@ -301,7 +300,7 @@ for (const engine of ENGINES) {
           ],
           [
             entry(1, "content = replace(content, '198.51.100.7', '203.0.113.9')"),
-            ['Entry 1: expected the content that was sealed, found another one.'],
+            ['Entry 1: expected the sealed content, found another one.'],
             0,
             0,
           ],
@@ -309,7 +308,7 @@ for (const engine of ENGINES) {
             rechain(1, 'Browser/7', 'B'),
             [
               `${changed} (user_agent).`,
-              'Entry 7: expected the entry that was signed as the newest, found none or another one.',
+              'Entry 7: expected the entry signed as the newest, found none or another one.',
             ],
             1,
             1,

@@ -78,7 +78,7 @@ describe('sealing while visitors are served', () => {
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
     }));
 
-  it('rests after each page of sealed rows, of which there may be a million', () =>
+  it('rests after each page of sealed rows, because there may be a million', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);

@@ -33,7 +33,7 @@ type Withdrawal = {
   readonly leadId: string;
   readonly way: WithdrawalWay;
   readonly note?: string | null;
-  /** Null if it was no visitor's request. */
+  /** Null unless a visitor asked. */
   readonly clientAddress: string | null;
   readonly userAgent: string | null;
   /** For reports that may arrive late. Milliseconds since 1970. */

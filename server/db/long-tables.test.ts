@@ -44,25 +44,25 @@ const STORIES: readonly {
   readonly once: RegExp;
 }[] = [
   {
-    what: 'a thousand webhook events that were sent again together are due together',
+    what: 'a thousand webhook events retried together are due together',
     work: (database) => takeEvents(database, { endpoint: 'e', now, most: 4, leaseMs: 1, leaseId: 'l' }),
     never: /TEMP B-TREE/,
     once: /webhook_events_due \(endpoint=\? AND due_at<\?\)/,
   },
   {
-    what: 'the desk lists webhook events that wait among a million that were sent',
+    what: 'the desk lists waiting webhook events among a million sent ones',
     work: ({ db }) => listEvents(db, 100),
     never: /autoindex|TEMP B-TREE/,
     once: /webhook_events_queued/,
   },
   {
-    what: 'the list of addresses that get no mail is shown from its newest entry on',
+    what: 'the desk shows the newest suppressions',
     work: ({ db }) => newestSuppressions(db, { after: null, most: 100 }),
     never: /TEMP B-TREE/,
     once: /suppressions_newest/,
   },
   {
-    what: 'the next page of that list',
+    what: 'the desk shows the next page of suppressions',
     work: ({ db }) =>
       newestSuppressions(db, {
         after: { created_at: now, address_key: 'k', reason: 'bounced' },
@@ -78,7 +78,7 @@ const STORIES: readonly {
     once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
   },
   {
-    what: 'a browser asks which of them was verified',
+    what: 'a browser asks which of its thousand challenges was verified',
     work: ({ db }) => findChallenge(db, 'verified', { browserId: 'b', email: 'e', now }),
     never: /SCAN/,
     once: /submissions_of_browser \(browser_id=\? AND expires_at>\?\)/,
@@ -96,7 +96,7 @@ const STORIES: readonly {
     once: /codes_by_email \(email=\?\)/,
   },
   {
-    what: 'housekeeping goes through suppressions, most of which stay',
+    what: 'housekeeping reads suppressions and keeps most of them',
     work: async (database) => {
       const db = database.db;
       const entry = { reason: 'bounced', email: 'a@example.com', created_at: 1, note: null } as const;
@@ -117,7 +117,7 @@ const STORIES: readonly {
     once: /SEARCH s USING INDEX \w+ \(address_key>\? AND address_key<\?\)/,
   },
   {
-    what: 'an export of what is new looks through a million that are not',
+    what: 'an export of new leads reads past a million exported ones',
     work: async ({ db }) => {
       await insertLead(db);
       await Array.fromAsync(leadPages(db, 'verified', { missingIn: 'crm' }));

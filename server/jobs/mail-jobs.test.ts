@@ -184,9 +184,9 @@ for (const engine of ENGINES) {
         assert.equal((await health(server)).statusCode, 200);
       }));
 
-    it('of mail put off slows the expected wait behind many networks, even as new mail arrives', () =>
+    it('of mail put off lengthens the expected wait after many networks, even as new mail arrives', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // One mail in two seconds: a mail behind sixty would wait for two minutes.
+        // One mail in two seconds: a mail after sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'late@example.com')).statusCode, 503);
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.2', 'late@example.org')).statusCode, 503);
       }));
 
-    it('of mail put off does not delay mail behind a few networks', () =>
+    it('of mail put off does not delay mail after a few networks', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // Ten mails of other networks go first.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);

@@ -119,7 +119,7 @@ export async function findTurn(
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** `behind`: too slow. `still`: no mail is sent. */
+/** `behind` means too slow, `still` means that no mail is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },

@@ -75,7 +75,10 @@ export async function noteFirstReading(
       await db.transaction().execute(noteIn);
       webhooks.wake();
     } catch (error) {
-      log.warn({ err: error }, 'That an article was read could not be noted; the next reading is.');
+      log.warn(
+        { err: error },
+        'A reading of the article could not be stored. The next reading will be stored instead.',
+      );
     }
   };
   await Promise.race([note(), setTimeout(NOTED_WITHIN_MS, undefined, { ref: false })]);

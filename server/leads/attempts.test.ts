@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has its own tries');
         assert.equal(server.inbox.mails.length, 3);
         assert.equal(await server.countRows('consent_receipts'), 1);
-        assert.equal(await countEntered(server), 1, 'only what was entered says so');
+        assert.equal(await countEntered(server), 1, 'only entered codes are marked as used');
       }));
 
     it('has codes that no other browser uses once every attempt is used up, with or without a cookie', () =>

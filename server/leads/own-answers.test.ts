@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('from an import fill in what the lead’s first form left empty', () =>
+    it('from an import fill the gaps in the lead’s first form', () =>
       withForm(engine, FORM, async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);

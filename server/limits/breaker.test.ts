@@ -148,7 +148,7 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
     },
   ],
   [
-    'one mailbox that is flooded under many names',
+    'one mailbox flooded under many names',
     (decided) => {
       const buried = bomb(150, 150, () => 'gmail.com');
       return [[decided, buried.map((code, index) => ({ ...code, email: `victim+${index}@gmail.com` }))]];
@@ -164,7 +164,7 @@ const NOT_OPENED: typeof OPENED = [
     ],
   ],
   [
-    'an office behind one address, and a provider behind a few',
+    'an office with one IP address, and a provider with a few',
     (decided) => {
       const office = visitors({ count: 100, entered: 20 });
       const phones = visitors({ count: 600, entered: 300 });
@@ -176,7 +176,7 @@ const NOT_OPENED: typeof OPENED = [
     },
   ],
   [
-    'one provider that hides most of its codes every day, beside others',
+    'one provider that hides most of its codes every day, among others',
     (decided) => [
       [decided - DAY_MS, dayAtProvider(2)],
       [decided, dayAtProvider(1)],
@@ -313,7 +313,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
       }));
 
-    it('ignores networks when their limit is 0, because some proxies hide all visitors behind one IP address', () =>
+    it('ignores networks when their limit is 0, because some proxies give all visitors one IP address', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
         assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
@@ -397,25 +397,25 @@ describe('a proof of work', () => {
           solution,
         }),
         'no signature': encode({ challenge: { parameters }, solution }),
-        'a time that is no number': withParameters({ data: { validUntil: { toString: 1, valueOf: 1 } } }),
+        'a time of another type': withParameters({ data: { validUntil: { toString: 1, valueOf: 1 } } }),
         'a time in words': withParameters({ data: { validUntil: String(server.now() + 60_000) } }),
         'a time in a list': withParameters({ data: { validUntil: [server.now() + 60_000] } }),
         'no time': withParameters({ data: {} }),
-        'data that is no object': withParameters({ data: 'x' }),
+        'data of another type': withParameters({ data: 'x' }),
         'another algorithm': withParameters({ algorithm: 'SCRYPT' }),
-        'a nonce that is no text': withParameters({ nonce: { length: 1 } }),
+        'a nonce of another type': withParameters({ nonce: { length: 1 } }),
         'a salt that is a list': withParameters({ salt: ['00'] }),
         'a cost beyond measure': withParameters({ cost: 1e9 }),
         'a key beyond measure': withParameters({ keyLength: 1e9 }),
-        'a prefix that is no text': withParameters({ keyPrefix: 1 }),
-        'a key signature that is no text': withParameters({ keySignature: { length: 64 } }),
+        'a prefix of another type': withParameters({ keyPrefix: 1 }),
+        'a key signature of another type': withParameters({ keySignature: { length: 64 } }),
         'more than we gave': withParameters({ memoryCost: 1e9 }),
-        'a signature that is no text': encode({
+        'a signature of another type': encode({
           challenge: { ...challenge, signature: { length: 64 } },
           solution,
         }),
         'a counter below zero': encode({ challenge, solution: { ...solution, counter: -1 } }),
-        'a counter that is no whole number': encode({ challenge, solution: { ...solution, counter: 0.5 } }),
+        'a fractional counter': encode({ challenge, solution: { ...solution, counter: 0.5 } }),
         'keys of prototypes': Buffer.from(
           JSON.stringify({ challenge, solution }).replace('{', '{"__proto__":{"verified":true},'),
         ).toString('base64'),

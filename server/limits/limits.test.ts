@@ -211,6 +211,6 @@ for (const engine of ENGINES) {
       }
       const wait = await sendAt(day + 31);
       assert.ok(wait > 0);
-      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was reported is honest');
+      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the reported wait is correct');
     }));
 }

@@ -130,7 +130,7 @@ const guideMailOf = (
 function logOutcome(logger: Logger, event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A mail was sent.');
   else if (event.type === 'dropped')
-    logger.warn('A mail was dropped: what it was for was over before its turn.');
+    logger.warn('A mail was dropped because it was no longer relevant at its turn.');
   else {
     // Not logged, because mail servers like to repeat the address in it.
     const { type, errorClass } = event;

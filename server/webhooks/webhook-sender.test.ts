@@ -103,7 +103,7 @@ describe('a webhook event', () => {
       );
     }));
 
-  it('is a message for Slack, in which a visitor’s words mention nobody', () =>
+  it('is a message for Slack that mentions nobody, whatever a visitor typed', () =>
     withReceiver(undefined, async (receiver) => {
       const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
       const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
@@ -264,7 +264,7 @@ describe('a webhook event', () => {
     );
     assert.deepEqual(await send(closedUrl), failed('ECONNREFUSED'));
     const withPercent = closedUrl.replace('://', '://user:100%@');
-    assert.deepEqual(await send(withPercent), failed('URIError'), 'a password that is not encoded');
+    assert.deepEqual(await send(withPercent), failed('URIError'), 'an unencoded password');
   });
 
   it('is not sent to a server without a trusted certificate', async () => {

@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('webhook_events'), 0);
       }));
 
-    it('gets nothing that was not committed', () =>
+    it('gets only committed events', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         const leadId = await becomeLead(server);
         await outcomes(server, 2);

@@ -114,11 +114,11 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
 }
 
 function logOutcome(logger: Logger, outcome: WebhookOutcome): void {
-  if (outcome.type === 'sent') logger.info(outcome, 'A webhook took an event.');
+  if (outcome.type === 'sent') logger.info(outcome, 'A webhook accepted an event.');
   else if (outcome.type === 'dead')
     logger.error(
       outcome,
-      'An event could not be sent to a webhook, and is not sent again: see `desk webhooks list`.',
+      'An event could not be sent to a webhook, and will not be tried again. See `desk webhooks list`.',
     );
-  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it is tried again.');
+  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be tried again.');
 }

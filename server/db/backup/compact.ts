@@ -23,7 +23,7 @@ export type Rewriting =
   | { readonly type: 'no room'; readonly neededBytes: number };
 
 const TRY_EVERY_MS = 100;
-const TRIES = 50;
+const ATTEMPTS = 50;
 const HEADROOM = 1.1;
 /** Up to this size SQLite's copy stays in memory. */
 const IN_MEMORY_BYTES = 100_000_000;
@@ -89,7 +89,7 @@ function isDone(act: () => void): boolean {
 }
 
 async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
     if (await isThere()) return true;
     await setTimeout(TRY_EVERY_MS);
   }

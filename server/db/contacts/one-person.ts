@@ -5,6 +5,7 @@ import { hasAddress, leadRecords, READERS } from '#server/db/contacts/readers.ts
 /** Milliseconds since 1970. */
 export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
 
+/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
 export async function holdLeadRecord(
   tx: Db,
   engine: OpenDatabase['engine'],
@@ -16,7 +17,7 @@ export async function holdLeadRecord(
     .executeTakeFirst();
 }
 
-/** Search order. */
+/** Search order: one function finds the ID that another returns. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
@@ -44,7 +45,7 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
   return ids;
 }
 
-/** Most informative first. */
+/** Most informative first: an imported person who asks for a code still counts as imported. */
 const BY_WEIGHT = [
   'verified',
   'suppressed',

@@ -43,7 +43,7 @@ describe('through PgBouncer with transaction pooling', { skip: missing }, () => 
       });
     }));
 
-  it('concurrent starts run each migration once, and leave no lock behind', () =>
+  it('concurrent starts run each migration once, and release the lock', () =>
     throughPgBouncer(async (url, direct) => {
       const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
       await Promise.all(databases.map((database) => migrate(database)));

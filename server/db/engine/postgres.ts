@@ -107,7 +107,7 @@ function numbersForBigints(): TypeOverrides {
   return overrides;
 }
 
-/** Several times what the server needs; further statements are unnamed. */
+/** Several times the server's number of statements; further statements are unnamed. */
 const MOST_NAMES = 200;
 
 /**

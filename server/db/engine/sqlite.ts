@@ -272,7 +272,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   };
 }
 
-/** Several times what the server needs. Their memory lies outside the JavaScript heap. */
+/** Several times the server's number of statements. Their memory is outside the JavaScript heap. */
 const MOST_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
@@ -296,4 +296,4 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
 
 const isRead = (sql: string): boolean => /^\s*(select|pragma|explain)\b/i.test(sql);
 
-const givenUp = (): Error => new Error('SQLite has given this transaction up.');
+const givenUp = (): Error => new Error('SQLite has rolled back this transaction.');

@@ -27,7 +27,7 @@ describe('connections to the mail server', () => {
     now = 10_000;
     first();
     const second = shares.begin(mail('192.0.2.1', 'c.example'));
-    assert.deepEqual(shares.full(), ['192.0.2.1'], 'what was slow is not forgotten at once');
+    assert.deepEqual(shares.full(), ['192.0.2.1'], 'a slow lane stays limited for a while');
     second();
     assert.deepEqual(shares.full(), []);
   });

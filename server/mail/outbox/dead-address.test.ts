@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leaves nothing behind when erased while its mail is refused', async () => {
+    it('leaves no data when erased while its mail is refused', async () => {
       const { promise: erased, resolve: go } = Promise.withResolvers<void>();
       const onRecipient = async () => {
         await erased;

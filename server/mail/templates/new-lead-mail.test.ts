@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('shares the lead’s transaction: without its row there is no lead', () =>
+    it('shares the lead’s transaction, so a lead needs the mail’s row', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const { db } = server.database;
         if (engine === 'sqlite') {
