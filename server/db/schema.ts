@@ -65,6 +65,7 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
+/** server/jobs/queue.ts leases and ends jobs. */
 type JobColumns<State extends string> = {
   id: Fixed<string>;
   state: Generated<State>;
@@ -154,6 +155,7 @@ type ConsentChainHead = {
   signed_at: number;
 };
 
+/** Leads already exported, so the next export of that name omits them. */
 type ExportedLeads = {
   lead_id: Fixed<string>;
   export_name: Fixed<string>;
@@ -166,6 +168,7 @@ type Corrections = FixedAnswers & { [Name in keyof LeadAnswers as `${Name}_befor
   corrected_at: Fixed<number>;
 };
 
+/** Imported from another tool, not verified here. Missing fields are empty. */
 type ImportedLeads = LeadAnswers & {
   id: Fixed<string>;
   email: Fixed<string>;
@@ -208,6 +211,7 @@ type Suppressions = {
 /** `page`: the page's button. `one-click`: the mail program's button (RFC 8058). */
 export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
 
+/** A lead withdrew consent. */
 type Withdrawals = {
   id: Fixed<string>;
   lead_id: Fixed<string>;
@@ -217,6 +221,7 @@ type Withdrawals = {
   user_agent: Fixed<string | null>;
 };
 
+/** The operator lifted a lead's suppressions, because they were mistakes. */
 type SuppressionRemovals = {
   id: Fixed<string>;
   lead_id: Fixed<string>;
@@ -264,6 +269,7 @@ type KnownSecrets = {
   first_used_at: Fixed<number>;
 };
 
+/** By day and source. Nothing personal. */
 type FunnelCounts = {
   /** Days since 1970, in UTC. */
   day: Fixed<number>;
@@ -273,6 +279,7 @@ type FunnelCounts = {
   count: number;
 };
 
+/** By day and variant. Nothing personal. */
 type VariantCounts = {
   /** Days since 1970, in UTC. */
   day: Fixed<number>;
@@ -282,6 +289,7 @@ type VariantCounts = {
   count: number;
 };
 
+/** Digits are derived, and stored nowhere. */
 type DeskSignIns = {
   id: Fixed<string>;
   browser_id: Fixed<string>;
