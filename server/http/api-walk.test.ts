@@ -1,4 +1,3 @@
-// Walks every API route with everything a caller can get wrong: each is a 4xx with a sentence, and nothing happens.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -42,7 +41,6 @@ async function expectRefusal(server: ServerUnderTest, request: InjectOptions, wh
   assert.equal(response.headers['cache-control'], 'no-store', what);
   const code = String(response.headers['x-error-code']);
   assert.ok(code in API_ERRORS, `${what}: ${code}`);
-  // A sentence a person can read; HEAD has no body to put it into.
   if (request.method !== 'HEAD') assert.match(response.body, /^[A-Z][^{}<>]{9,200}$/, what);
   assert.equal(response.cookies.length, 0, `${what}: sets no cookie`);
   return response.body;
@@ -161,7 +159,8 @@ for (const { engine, server } of SERVERS) {
           { origin: 'https://evil.example' },
           { origin: 'null' },
           { origin: 'http://localhost.evil.example' },
-          // A name of the attacker's that leads here (DNS rebinding): their page, and its requests, look like ours.
+          // DNS rebinding: the attacker's host name resolves to this server, so page and request seem to
+          // match.
           { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'same-origin' },
           { origin: 'http://evil.example:3000', host: 'evil.example:3000' },
           { origin: 'http://127.0.0.1.evil.example', host: '127.0.0.1.evil.example' },
@@ -189,7 +188,6 @@ for (const { engine, server } of SERVERS) {
         async (own) => {
           const names = [
             ['https://guide.example.com', 'guide.example.com'],
-            // A proxy may ask under another name.
             ['https://guide.example.com', 'backend:3000'],
             ['http://localhost:3000', 'localhost:3000'],
             ['http://localhost:3000', 'LOCALHOST:3000'],

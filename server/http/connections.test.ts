@@ -1,4 +1,3 @@
-// One client, or many, that take every connection there is: visitors come through all the same.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -21,14 +20,16 @@ const LIMITS = { maxOpen: 12, maxPerNetwork: 4 };
 const VISITOR = '127.0.0.77';
 const ATTACKERS = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
 
-/** A server on a real port, its own ends of all connections, and attackers that are cleared away afterwards. */
 async function withPort(
   options: Partial<ServerOptions>,
   test: (
     server: ServerUnderTest & {
       readonly port: number;
       readonly sockets: readonly Socket[];
-      /** Opens `count` connections from an address, writes `say` on each, and waits until the server has them. */
+      /**
+       * Opens `count` connections from an IP address, writes `say` on each, and waits until the server has
+       * them.
+       */
       readonly attack: (from: string, count: number, say?: string) => Promise<void>;
     },
   ) => Promise<void>,
@@ -45,7 +46,6 @@ async function withPort(
         socket.on('error', () => {});
         attackers.push(socket);
         await once(socket, 'connect');
-        // It never reads.
         socket.pause();
         if (say) socket.write(say);
       }
@@ -60,7 +60,6 @@ async function withPort(
   });
 }
 
-/** One request on a new connection; throws when the connection is refused. */
 async function ask(port: number, method: string, url: string, body?: object): Promise<number> {
   const outgoing = httpRequest({
     port,
@@ -79,7 +78,6 @@ async function ask(port: number, method: string, url: string, body?: object): Pr
 }
 
 let visitors = 0;
-/** What a visitor needs, and what a monitor asks. */
 async function expectService(port: number, what: string): Promise<void> {
   for (let count = 0; count < 5; count += 1) {
     visitors += 1;
@@ -104,7 +102,7 @@ const complaints = ({ logLines }: ServerUnderTest): string[] =>
 const HALF_A_HEAD = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\n`;
 const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-length: 99\r\n\r\n{"name":`;
 const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
-/** Far more than the two systems keep for a reader that does not read. */
+/** Far more than both kernels buffer for a reader that never reads. */
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
 describe('a client that holds connections', () => {
@@ -162,7 +160,6 @@ describe('a connection', () => {
       const waiting = ask(server.port, 'POST', API.leads, filledForm());
       const [request] = await arrived;
       await until(() => request.readableEnded);
-      // Its two kinds of neighbours in the crowd: from elsewhere, and from its own network.
       for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
       release();
       await lock;

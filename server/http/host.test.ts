@@ -1,4 +1,3 @@
-// A request that does not say clearly which host it is for is refused, before Fastify and behind it (RFC 9112, section 3.2).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,7 +7,6 @@ import { it } from 'node:test';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { sharedServer, withServer } from '#testing/server-under-test.ts';
 
-/** Sends a request as it is written, and reads until the server hangs up. */
 async function ask(ofServer: string, lines: readonly string[], body = ''): Promise<string> {
   const socket = connect(Number(ofServer), '127.0.0.1');
   await once(socket, 'connect');
@@ -52,7 +50,7 @@ it('a request with several hosts, none, or what is no host is refused wherever i
     '',
   ])
     assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
-  // Which HTTP/1.0 may leave out, as old probes do.
+  // HTTP/1.0 may omit Host, as old probes do.
   assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });
@@ -73,7 +71,6 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
         ['GET /free/', 'guide.example.com', null],
         ['GET /free/', '127.0.0.1:3000', null],
         ['GET /free/', '192.0.2.1', null],
-        // A proxy's name for this server.
         ['GET /free/', 'lead-page:3000', null],
         ['GET /free/', 'origin.guide.example.com', null],
         ['GET /free/robots.txt', 'www.guide.example.com', null],

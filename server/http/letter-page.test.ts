@@ -1,4 +1,3 @@
-// The letterhead of the pages that links in our mails open.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';

@@ -1,4 +1,3 @@
-// Clients that are gone before we could look at them: a form was sent, and its connection reset.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +21,6 @@ const rawPost = (url: string, body: object): string => {
 const FORM = rawPost(API.leads, filledForm({ email: 'gone@example.com' }));
 const CODE = rawPost(API.verify, { email: 'gone@example.com', code: '123456' });
 
-/** A program that sends this from a number of sockets, resets them all, and ends. */
 const sendAndReset = (port: number, text: string): string => `
   const { connect } = require('node:net');
   for (let i = 0; i < ${CLIENTS}; i += 1) {
@@ -53,11 +51,10 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (const text of [FORM, CODE]) {
-          // This process, and the server in it, stands still meanwhile: each connection is reset before it is accepted.
+          // spawnSync blocks this process, so each connection is reset before the server accepts it.
           const { status } = spawnSync(process.execPath, ['-e', sendAndReset(port, text)]);
           assert.equal(status, 0);
         }
-        // A visitor who stays is served after all of them.
         const staying = await fetch(`http://127.0.0.1:${port}${API.health}`, {
           headers: { connection: 'close' },
         });
@@ -75,7 +72,6 @@ for (const engine of ENGINES) {
 
     it('before its request was looked at is not served', () =>
       withServer({ engine }, async (server) => {
-        // What a connection says of itself when it is gone.
         for (const [url, payload] of [
           [API.leads, filledForm()],
           [API.verify, { email: 'gone@example.com', code: '123456' }],

@@ -1,4 +1,3 @@
-// More requests than the process can take, and a process that stops.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,7 +12,7 @@ import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// On PostgreSQL: SQLite answers one call before it looks at the next, so few are ever in hand.
+// PostgreSQL only: SQLite finishes one request before the next, so few are ever pending.
 describe('load shedding', () => {
   it('answers 503 and when to come back, keeps what it took, and still tells its health', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
@@ -36,7 +35,6 @@ describe('load shedding', () => {
         assert.match(body, /^We cannot take this request at the moment\./);
       }
       assert.equal(await server.countRows('submissions'), taken.length);
-      // It recovers by itself.
       const later = await createVisitor(server).post(API.leads, filledForm({ email: 'later@example.com' }));
       assert.equal(later.statusCode, 202);
     }));
@@ -68,7 +66,7 @@ describe('a late event loop', () => {
 
   it('is not held against the first visitor when it was the start that made it late', async () => {
     const app = await appThatSheds(1_000);
-    // Longer than the second between two looks: at the first look there is nothing yet to reckon with.
+    // Milliseconds. Longer than the sampling interval, because the first sample has nothing to compare with.
     block(1_200);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -94,7 +92,6 @@ describe('a process that holds too much memory', () => {
 
   it('answers 503, and its health says to restart it', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
-      // It looks once a second.
       await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
       assert.equal(form.statusCode, 503);
@@ -111,15 +108,13 @@ describe('a process that holds too much memory', () => {
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
-    // What Node says when there is no limit.
+    // Node's value for a container without a limit.
     assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
-    // Well above what a process holds that is attacked (docs/reliability.md), wherever the tests run.
     assert.ok(mostResidentBytes() > process.memoryUsage.rss());
   });
 });
 
-/** A socket that says something and then nothing more, and never hangs up. */
 async function connectAndSay(port: number, text: string): Promise<{ ended: Promise<string> }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
@@ -145,7 +140,6 @@ it('answers that are read slowly take no other visitor’s place', async () => {
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   try {
     const readers = Array.from({ length: 5 }, () => fetch(url + API.guideFile));
-    // Each has the head of its answer, and none has it whole.
     const statuses = (await Promise.all(readers)).map(({ status }) => status);
     assert.deepEqual(statuses, [200, 200, 200, 200, 200]);
     assert.equal((await fetch(url + API.article)).status, 200);

@@ -1,4 +1,3 @@
-// Whose address counts when proxies stand in front (TRUST_PROXY).
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -10,7 +9,6 @@ import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#te
 
 const PROXY = '10.0.0.1';
 
-/** The address that is written down for a form that came through PROXY with this header. */
 async function addressOf(server: ServerUnderTest, forwardedFor: string, from = PROXY): Promise<string> {
   const email = `visitor-${await server.countRows('submissions')}@example.com`;
   const response = await createVisitor(server, from).post(API.leads, filledForm({ email }), {
@@ -28,10 +26,9 @@ async function addressOf(server: ServerUnderTest, forwardedFor: string, from = P
 const warnings = ({ logLines }: ServerUnderTest) =>
   logLines.filter((line) => line.includes('X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF'));
 
-/** Nothing that a database could press into the space of an index. */
+/** Random, so the database cannot compress it to fit an index. */
 const LONG = randomBytes(4_000).toString('hex');
 
-/** The header, the address that counts, and where the request came from. */
 type Row = readonly [forwardedFor: string, counts: string, from?: string];
 const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: readonly Row[]])[] = [
   [
@@ -51,7 +48,6 @@ const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: read
     '10.0.0.0/8, 2001:db8::/32',
     ['6.6.6.6, 203.0.113.7, 10.9.9.9', '203.0.113.7'],
     ['6.6.6.6, 2001:db9::7, 2001:db8::1', '2001:db9::7', '2001:db8::2'],
-    // Not through a proxy.
     ['6.6.6.6', '198.51.100.9', '198.51.100.9'],
   ],
 ];

@@ -1,4 +1,3 @@
-// How releases appear in dist/ and go; then two real builds under a running server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +35,6 @@ import { until } from '#testing/until.ts';
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** A project of a few bytes. */
 async function withProject(test: (project: string, dist: string) => void): Promise<void> {
   const project = mkdtempSync(path.join(os.tmpdir(), 'releases-'));
   try {
@@ -62,7 +60,6 @@ function write(project: string, name: string, text: string): void {
   writeFileSync(path.join(project, name), text);
 }
 
-/** A build that is finished but not published yet. */
 function build(project: string, text: string, now = NOW, campaign = path.join(project, 'campaign')): string {
   const folder = beginRelease(distFolder(project, campaign), now);
   const builtFrom = readSources(project, campaign);
@@ -144,7 +141,7 @@ describe('a release', () => {
         complaint('/guide'),
         'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
       );
-      // Neither of these shows in the page.
+      // E-mails do not affect the page.
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');
@@ -165,7 +162,6 @@ describe('a release', () => {
       write(project, 'package-lock.json', '{"changed":true}');
       assert.match(complaint(), /does not fit package-lock\.json and 1 more, changed/);
       write(project, 'package-lock.json', '{}');
-      // Where the sources of the page are not installed, there is nothing to compare them with.
       rmSync(path.join(project, 'web'), { recursive: true });
       assert.equal(complaint(), 'release');
     }));
@@ -174,7 +170,6 @@ describe('a release', () => {
     const project = path.resolve(import.meta.dirname, '..', '..');
     const known = readSources(project, path.join(project, 'campaign'));
     const seen = new Set<string>();
-    // They read the article, or warn; the page is the same.
     const notInThePage = /(?:article|campaign-warnings|sample-on-page)\.ts$/;
     const follow = (name: string) => {
       if (seen.has(name) || notInThePage.test(name)) return;
@@ -231,13 +226,13 @@ async function read(url: string): Promise<string> {
 
 const VISIT_EVERY_MS = 100;
 
-/** Asks for the page and all that it names, again and again, until it is stopped; returns how often. */
+/** @returns how often the page and all its files were loaded before the abort */
 async function visit(url: string, signal: AbortSignal): Promise<number> {
   for (let visits = 1; ; visits += 1) {
     const page = await read(url);
     for (const name of namedIn(page)) await read(url + name);
     if (signal.aborted) return visits;
-    // As fast as they can, they would take the time from the builds.
+    // Without a pause the visitors would starve the builds.
     await setTimeout(VISIT_EVERY_MS);
   }
 }
@@ -272,7 +267,6 @@ it(
         refusal().stderr,
         /^The server cannot start:\n {2}- The site is not built yet\. [^\n]*\n$/,
       );
-      // The same files as ours, so our build fits.
       ensureBuilt(DEFAULT_CAMPAIGN);
       const ours = newestRelease(distFolder(PROJECT, DEFAULT_CAMPAIGN));
       assert.ok(ours);
@@ -326,7 +320,6 @@ it(
         ])
           assert.equal((await fetch(url + out)).status, 404, out);
       }
-      // What a server started with it serves, though nothing of it is left on the disk.
       rmSync(dist, { recursive: true });
       for (const { url } of [old, fresh]) {
         const page = await read(url);

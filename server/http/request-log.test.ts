@@ -23,12 +23,10 @@ describe('the lines that requests leave in the log', () => {
       for (let count = 0; count < TOO_MANY; count += 1)
         assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
       assert.equal(withStatus(server, 404), LOG_LINES.refusedOrFailed);
-      // At once; the rest is said a minute later.
       assert.deepEqual(
         leftOut(server).map(({ refused }) => refused),
         [1],
       );
-      // What is answered, what fails, and others have room of their own.
       assert.equal((await stranger.post(API.leads, filledForm())).statusCode, 202);
       assert.equal(withStatus(server, 202), 1);
       assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
@@ -41,7 +39,6 @@ describe('the lines that requests leave in the log', () => {
   it('are bounded for failures, with what is said of each error; an hour later there is room again', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await sql`alter table outbox rename to elsewhere`.execute(server.database.db);
-      // Each leaves two lines: the error, and the answer.
       const failures = () =>
         read(server).filter(({ reqId, err, status }) => reqId && (err !== undefined || status === 503))
           .length;

@@ -1,5 +1,3 @@
-// The page and its files, to the letter of HTTP (RFC 9110), over a connection: most are answered before Fastify, and what is unusual
-// about a request goes through it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -49,7 +47,6 @@ const SITE = {
 } as const;
 const server = await sharedServer(SITE);
 const get = await overConnection(server);
-/** The address of the script of the page. */
 const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
 after(() => agent.destroy());
 
@@ -74,7 +71,6 @@ describe('which encoding is sent', () => {
       ['xbr, brotli, notgzip', undefined],
       ['', undefined],
       [',;=,"', undefined],
-      // Nothing that we have is accepted: the plain bytes are better than a refusal.
       ['identity;q=0', undefined],
     ] as const) {
       for (const url of ['/', chunk, '/robots.txt', '/no/such/page']) {
@@ -170,7 +166,6 @@ describe('a range', () => {
       ['bytes=-100', film.length - 100, last],
       [`bytes=${last}-`, last, last],
       [`bytes=5-${'9'.repeat(30)}`, 5, last],
-      // Longer than the file: all of it.
       [`bytes=-${film.length + 1}`, 0, last],
       ['BYTES=7-8', 7, 8],
     ] as const) {
@@ -193,7 +188,7 @@ describe('a range', () => {
       'lines=0-9',
       '0-9',
       'bytes=0-1,5-6',
-      // Many ranges at once would multiply the work.
+      // Overlapping ranges would multiply the work.
       `bytes=${Array.from({ length: 1_000 }, (_, index) => `${index}-`).join()}`,
       '',
     ]) {
@@ -235,7 +230,6 @@ describe('a range', () => {
           assert.equal(part.headers.vary, 'accept-encoding');
         }
         assert.deepEqual(Buffer.concat(parts.map(({ rawPayload }) => rawPayload)), whole.rawPayload);
-        // Going on with another encoding begins again.
         const etag = String(whole.headers.etag);
         const mixed = await get(url, { 'if-range': etag, range: `bytes=${half}-` });
         assert.equal(mixed.statusCode, 200);
@@ -268,7 +262,6 @@ it('HEAD answers what GET answers, without the bytes', async () => {
         `${url} ${JSON.stringify(headers)}`,
       );
     }
-    // Ranges are defined for GET alone.
     const ranged = await get(url, { range: 'bytes=0-9' }, 'HEAD');
     assert.notEqual(ranged.statusCode, 206, url);
   }
@@ -351,7 +344,6 @@ it('an address that is written in another way is the same file; one that leads n
     ['/media', 404],
     ['/media/', 404],
     ['/ROBOTS.TXT', 404],
-    // What no one can decode.
     ['/offer-100%', 404],
     ['/%', 404],
     ['/%E0%A4%A', 404],
@@ -384,7 +376,7 @@ it('what is sent is counted and not logged; what is refused or not found is both
   await get(chunk, {}, 'HEAD');
   await get(FILM, { range: 'bytes=0-9' });
   assert.equal(server.logLines.length, lines);
-  // Counted when the last byte is handed over, which a reader may learn earlier.
+  // The server counts after the last byte is written, which the client may receive earlier.
   await until(async () => (await counted(`method="GET",route="${FILM}",status="206"`)) > 0);
   assert.equal(await counted(home), before + 1);
   assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
@@ -411,7 +403,6 @@ it('what is sent is counted and not logged; what is refused or not found is both
 it('load is shed from the page and its files too', () =>
   withServer({ ...SITE, maxResidentBytes: 1 }, async (full) => {
     const getThere = await overConnection(full);
-    // It looks once a second.
     await until(async () => (await getThere('/')).statusCode === 503);
     const response = await getThere(chunk);
     assert.equal(response.statusCode, 503);

@@ -1,4 +1,3 @@
-// A page under a path of another site (PUBLIC_URL=https://example.com/guide), before Fastify and through it.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -21,13 +20,12 @@ const UNDER_A_PATH = { engine: 'sqlite', siteFolder: DIST, env: { PUBLIC_URL: PA
 const BROWSER = { 'content-type': 'application/json', origin: 'https://example.com' };
 const release = newestRelease(DIST);
 assert.ok(release);
-/** The first part of every address of ours. */
 const NAMES = [
   'api',
   ...readdirSync(filesFolder(DIST, release.name)),
   ...readdirSync(`${release.folder}/pages`),
 ].filter((name) => !/\.(?:br|gz|html)$/.test(name));
-/** Such an address without the path. In scripts the path may be a variable, as in `${path}/media/`. */
+/** Such a URL without the path. In scripts the path may be a variable, as in `${path}/media/`. */
 const WITHOUT_PATH = new RegExp(
   `(?<!/guide|[\\w.}])/(?:${NAMES.filter((name) => name !== 'api').join('|')})(?![\\w.-])`,
   'g',
@@ -57,7 +55,6 @@ describe('a page under a path', () => {
         assert.ok(statusCode === 200 || statusCode === 404);
         assert.deepEqual(body.match(WITHOUT_PATH), null);
       }
-      // The policy allows what stands inline now, and nothing else.
       for (const { body, headers } of [page, missing]) {
         const policy = String(headers['content-security-policy']);
         for (const element of [/^<style>(.*?)<\/style>/ms, /<script [^>]*data-app[^>]*>(.*?)<\/script>/s])
@@ -135,7 +132,6 @@ describe('a page under a path', () => {
         headers: { cookie: `${session?.name}=${session?.value}` },
       });
       assert.equal(read.statusCode, 200);
-      // Log and metrics go by the names that routes have everywhere.
       assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
       assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
       const foreign = await server.app.inject({

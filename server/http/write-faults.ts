@@ -1,8 +1,7 @@
-// Why the database takes no writes, in sentences for monitors and operators.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { WriteFault } from '#server/db/engine/outages.ts';
 
-/** Why forms are refused, and what to do. Once that is done, forms are taken again without a restart. */
+/** Forms are accepted again without a restart once the cause is fixed. */
 export const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
   sqlite: {
     full: 'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.',
