@@ -1,4 +1,3 @@
-// Settings as a process sees them: from its environment, from .env, or the project's own.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -36,7 +35,6 @@ describe('the campaign folder', () => {
 });
 
 describe('the settings', () => {
-  /** What is said of a .env file. */
   const read = (content: string | Buffer, env = {}) => {
     let said: readonly string[] = [];
     return inFolder((folder) => {

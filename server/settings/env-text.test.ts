@@ -54,9 +54,7 @@ describe('a name that is nearly right', () => {
   });
 });
 
-/** A .env file, and the mistakes in it. */
 const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
-  // Names.
   ['PROT=3000\nPORT=3000\n', '.env:1: PROT is not a setting. Did you mean PORT?'],
   ['# Where\n\nexport PROT=3000', '.env:3: PROT is not a setting. Did you mean PORT?'],
   ['"PORT"=3000', '.env:1: "PORT" is not a setting. Did you mean PORT?'],
@@ -64,7 +62,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'INSTANCE_FOLDER=/srv',
     '.env:1: INSTANCE_FOLDER cannot be set here, because it says where .env is. Set it in the environment.',
   ],
-  // Lines.
   ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
     text,
     `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
@@ -79,7 +76,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'MAIL_FROM= \n\nHOST=::',
     '.env:1: MAIL_FROM has only spaces after its "=", so the next line becomes its value. Remove the spaces.',
   ],
-  // Quotes.
   [
     'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
     '.env:2: MAIL_FROM has a quote (") that is not closed in its line. Close it.',
@@ -100,7 +96,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'APP_SECRET="a\\"b"',
     '.env:1: APP_SECRET has text after its closing quote ("), which is ignored. Put the whole value into quotes of another kind.',
   ],
-  // Comments.
   ...[
     'APP_SECRET=abc#def',
     'export APP_SECRET = abc#def # why',
@@ -110,7 +105,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     text,
     `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.`,
   ]),
-  // All at once, in order.
   [
     'PROT=1\nHOST\nPORT=1\nPORT="2',
     '.env:1: PROT is not a setting. Did you mean PORT?',

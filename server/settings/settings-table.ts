@@ -1,5 +1,5 @@
-// Every setting: what it may be, its default and its meaning. Types (settings.ts), checks, `.env.example` and the table in
-// docs/running.md (checks/settings.ts) come from here; rules that two settings must obey together are in rules-across-settings.ts.
+// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md
+// (checks/settings.ts) are derived from it.
 import { databaseUrl } from '#server/settings/database-setting.ts';
 import {
   anyText,
@@ -26,17 +26,15 @@ import {
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 export type Setting = {
-  /** Begins a group of settings in `.env.example`. */
+  /** Begins a group in `.env.example`. */
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
-  /** As the operator would write it. */
   readonly default?: string;
-  /** Where the value comes from if neither it nor a default is set. */
+  /** The source of the value without a setting or default. */
   readonly otherwise?: string;
   readonly example?: string;
-  /** One sentence for `.env.example` and the table of docs/running.md. */
+  /** For `.env.example` and the table in docs/running.md. */
   readonly meaning: string;
-  /** Details for `.env.example`. */
   readonly details?: string;
 };
 
@@ -316,7 +314,6 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 
-/** The value of every setting; undefined if it is not set and has no default. */
 export type SettingValues = {
   readonly [Name in SettingName]:
     | ((typeof SETTINGS)[Name]['value'] extends ReadSetting<infer Value> ? Value : never)

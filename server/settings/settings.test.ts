@@ -22,7 +22,6 @@ const mistakesOf = (env: Env): readonly string[] => {
   return result.mistakes;
 };
 
-/** As in a .env file, for the title of a test. */
 const written = (env: Env) =>
   Object.entries(env)
     .map(([name, value]) => `${name}=${value.length > 80 ? `${value.slice(0, 80)}…` : value}`)
@@ -34,7 +33,6 @@ const postgres = (url: string, env: Env = {}): Env => ({
   DATABASE_URL: `postgres:${url}`,
   ...env,
 });
-/** One setting with each of several values. */
 const each = (name: string, ...values: readonly string[]): Env[] =>
   values.map((value) => ({ [name]: value }));
 const webhookSecret = `whsec_${Buffer.from('s'.repeat(24)).toString('base64')}`;
@@ -53,20 +51,18 @@ const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: 
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
-/** Settings that are accepted without a warning, and part of the result. */
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [
     { PORT: '8080', HOST: '' },
     { port: 8080, host: '127.0.0.1' },
   ],
-  // The name of this machine would open two servers.
+  // Fastify opens two servers for this name.
   [{ HOST: 'localhost' }, { host: '127.0.0.1' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ PUBLIC_URL: `${PAGE}/` }, { publicUrl: PAGE, basePath: '', secure: true }],
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0' }, WITH_PATH],
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0/' }, WITH_PATH],
   [{ PORT: '6000', PUBLIC_URL: PAGE, METRICS_PORT: '4190' }, { port: 6000 }],
-  // systemd listens in the place of PORT.
   [{ PORT: '6000', LISTEN_FDS: '1' }, {}],
   [{ ...SAME_PORT, LISTEN_FDS: '1' }, {}],
   [{ ...SAME_PORT, METRICS_HOST: '10.0.0.1' }, {}],
@@ -187,7 +183,6 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [{ SMTP_URL: 'smtp://user:pass@localhost' }, {}],
 ];
 
-/** A mistake, and settings that make it. */
 const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^METRICS_PORT must be another number than PORT: both would listen on 3000\.$/,
@@ -284,7 +279,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     /^MAIL_EVENTS_SENDGRID_KEY must be the verification key/,
     ...each('MAIL_EVENTS_SENDGRID_KEY', 'nonsense', publicKeyOf(generateKeyPairSync('ed25519').publicKey)),
   ],
-  // Several processes must share it.
   [/^APP_SECRET must be set/, { DATABASE_URL: 'postgres://db/leads' }],
   [
     /^DATABASE_URL sends a password.+sslmode=verify-full/,
@@ -367,7 +361,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^DESK_URL must be set too for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
-/** Settings that are accepted with a warning. */
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^SMTP_URL lets user and password go to the mail server in clear/,
@@ -467,11 +460,10 @@ describe('settings', () => {
   });
 
   it('know the ports that browsers do not open, as Node knows them', async (t) => {
-    // Thousands of errors, and nobody reads where they come from.
+    // Thousands of errors are created, and their stacks are not needed.
     const { stackTraceLimit } = Error;
     t.after(() => (Error.stackTraceLimit = stackTraceLimit));
     Error.stackTraceLimit = 0;
-    // Asked of each, and answered before anything is sent.
     const dispatcher = {
       dispatch: () => {
         throw new Error('good port');
