@@ -1,5 +1,4 @@
-// The article: the operator's Markdown as HTML, and what in it would not be shown as it was meant. Raw HTML in the Markdown is shown as
-// text, so the result is safe to insert.
+// Renders the operator's Markdown. Raw HTML is escaped, so the result is safe to insert.
 import path from 'node:path';
 
 import { micromark, parse, postprocess, preprocess } from 'micromark';
@@ -14,14 +13,12 @@ import { linkMistake } from '#shared/links.ts';
 const FILE = 'article/article.md';
 
 type ReadArticle = {
-  /** Null if it cannot be rendered. */
   readonly article: Article | null;
   readonly mistakes: readonly Mistake[];
-  /** Mistakes that spoil nothing. */
   readonly warnings: readonly Mistake[];
 };
 
-/** Reads the article. @param folder the campaign folder */
+/** @param folder the campaign folder */
 export function readArticle(folder: string): ReadArticle {
   const file = nameOf(folder, FILE);
   const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes, warnings: [] });

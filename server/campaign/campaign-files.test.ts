@@ -1,4 +1,3 @@
-// The files of a campaign: their names, their formats, pictures in every size, and what is worth a warning.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,11 +63,9 @@ describe('files of words', () => {
     }));
 });
 
-/** A picture of one colour. */
 const drawPicture = (file: string, width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: '#0e5a43' } }).toFile(file);
 
-/** Runs `npm run picture`. */
 function makePicture(folder: string, ...typed: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAKE_MEDIA, ...typed], {
     env: { ...process.env, CAMPAIGN_FOLDER: folder },
@@ -108,7 +105,6 @@ describe('pictures', () => {
       assert.ok(!existsSync(path.join(folder, 'icons')));
       await drawPicture(picture, 160, 159);
       assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
-      // A drawing is as large as it has to be.
       const drawing = path.join(folder, 'sign.svg');
       writeFileSync(
         drawing,
@@ -205,7 +201,6 @@ describe('the sample', () => {
         claims.some((claim) => claim.includes(figure)),
         figure,
       );
-    // A round figure alone may be anyone's; those that stand beside it name the sample well enough.
     const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$/u.test(text);
     for (const claim of claims.filter((text) => /\d/.test(text) && !isRound(text)))
       assert.ok(
@@ -247,7 +242,6 @@ describe('the sample', () => {
         sampleOnPage(folder).join('\n'),
         /^\S+ the sample’s invented people .*: Marcus Adeyemi\.[^\n]*\n\S+ the sample’s invented figures are still on the page: 3\.2%\. Put[^\n]*$/,
       );
-      // A longer number that ends so is another one.
       change('landing.yaml', ['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']);
       assert.deepEqual(sampleOnPage(folder), []);
     }));

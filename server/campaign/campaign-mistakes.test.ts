@@ -1,4 +1,3 @@
-// Mistakes that an editor of words makes: where each is reported, and with which message.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -17,13 +16,12 @@ import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The mistake, the text, and what is reported: `@` is the line that was changed. */
+/** In the expected mistakes, `@` is the number of the changed line. */
 type Case = readonly [mistake: string, written: string | Buffer, ...mistakes: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
 
-/** In site.yaml, in place of the publisher. */
 const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'an unknown entry',
@@ -121,7 +119,6 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
   ]),
 ];
 
-/** In landing.yaml, in place of the badge of the hero. */
 const FOR_THE_BADGE: readonly Case[] = [
   ['a tab', '\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
   [
@@ -168,7 +165,6 @@ const FOR_THE_BADGE: readonly Case[] = [
   ],
 ];
 
-/** At the end of site.yaml. */
 const IN_THE_SITE: readonly Case[] = [
   [
     'a colour without quotes',
@@ -246,7 +242,6 @@ const IN_THE_SITE: readonly Case[] = [
   ]),
 ];
 
-/** At the end of landing.yaml. */
 const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a section that does not exist',
@@ -271,7 +266,6 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
   ],
 ];
 
-/** In a file, in place of the line that begins so; at the end if none does. */
 const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
@@ -476,7 +470,6 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   ],
 ];
 
-/** In the article, each on line 6. */
 const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown instead'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown instead'],
@@ -543,7 +536,6 @@ const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
   ...ELSEWHERE,
 ];
 
-/** Writes it, and says on which line. */
 function make(folder: string, file: string, at: string, written: string | Buffer): number {
   const place = path.join(folder, file);
   if (typeof written !== 'string' || file.endsWith('.txt')) {
@@ -553,7 +545,6 @@ function make(folder: string, file: string, at: string, written: string | Buffer
   const lines = readFileSync(place, 'utf8').trimEnd().split('\n');
   const index = at === '' ? lines.length : lines.findIndex((line) => line.startsWith(at));
   assert.notEqual(index, -1, `${file} has no ${at}`);
-  // The rest of a text that went over several lines goes with it.
   const indent = /^ */.exec(lines[index] ?? '')?.[0].length ?? 0;
   let end = index + 1;
   if (/[>|]-?$/.test(lines[index] ?? ''))
@@ -563,7 +554,6 @@ function make(folder: string, file: string, at: string, written: string | Buffer
   return index + 1;
 }
 
-/** What is said of the copy; the file is then as it was before. */
 function mistakesOnce(folder: string, file: string): string[] {
   const mistakes = called(folder, campaignMistakes(folder));
   copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));

@@ -12,7 +12,6 @@ import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#s
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** Runs with a copy of the tests' campaign in which files were changed. */
 const withContent = (
   changes: Record<string, (text: string) => string>,
   test: (folder: string, result: ReturnType<typeof readCampaign>) => void,
@@ -80,7 +79,6 @@ describe('mistakes', () => {
 });
 
 describe('the sections of the landing page', () => {
-  /** What is wrong with a copy whose landing page was changed. */
   const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
     const found: string[] = [];
     withContent(
@@ -157,7 +155,6 @@ describe('the sections of the landing page', () => {
         [],
         icon,
       );
-    // Filled ones would stand beside ours like blots.
     for (const [icon, meant] of [
       ['mail-filled', 'mail'],
       ['chart', 'chart-bar'],

@@ -1,4 +1,3 @@
-// form.yaml: what it says, what it may leave out, and every mistake in it.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +11,6 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The mistakes about a form.yaml. @param language of the page */
 const mistakesIn = (form: string, language = 'en'): readonly string[] =>
   withCampaignCopy((folder) => {
     const site = path.join(folder, 'site.yaml');

@@ -1,4 +1,3 @@
-// Variants of the page: what their words are laid over, and where a mistake in them is reported.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +12,6 @@ import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-/** Runs a test on a campaign with these files in variants/. */
 const withVariants = <Result>(files: Files, test: (folder: string) => Result): Result =>
   withCampaignCopy((folder) => {
     for (const [name, text] of Object.entries(files)) {
@@ -98,7 +96,6 @@ sections:
     assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',
     ]);
-    // A section that the campaign does not have is the variant's to write whole.
     assert.deepEqual(
       mistakesIn({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
         mistake.replace(/:\d.*/, ''),

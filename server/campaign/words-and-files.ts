@@ -1,4 +1,5 @@
-// Words that must fit the files of the campaign, or other words: links, pictures, icons, files to download, the order of the sections.
+// Checks words against the files of the campaign and against each other: links, pictures, icons, downloads,
+// the order of sections.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -18,10 +19,9 @@ import {
 } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/links.ts';
 
-/** A mistake in an entry. */
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
-/** The schema of site.yaml with checks of links and files. @param variant whose sections links may lead to */
+/** @param variant whose sections links may lead to */
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [
@@ -48,7 +48,6 @@ const mediaMistakesAt = (
   files: readonly string[],
 ): WordsMistake[] => mediaMistakes(folder, files).map((message) => ({ entry, message }));
 
-/** Links to places of the landing page that are not there. */
 function linkMistakes(
   folder: string,
   variant: string | null,
@@ -62,10 +61,8 @@ function linkMistakes(
   });
 }
 
-/** The places of the landing page that a link may lead to. */
 function placesOf(folder: string, variant: string | null): string[] {
   const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
-  // Its own mistakes are reported with it.
   const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
   return [
     ...sections
@@ -77,13 +74,13 @@ function placesOf(folder: string, variant: string | null): string[] {
 
 type FileLimit = { readonly megabytes: number; readonly reason: (most: number) => string };
 
-/** A restart holds it twice. */
+/** During a restart two processes hold the file in memory. */
 const DOWNLOAD: FileLimit = {
   megabytes: 50,
   reason: (most) => `the server keeps it in memory, and takes ${most} at most`,
 };
 
-/** Base64 makes it a third larger, and many mail servers take 10 MB. */
+/** Base64 adds a third, and many mail servers limit mail to 10 MB. */
 const ATTACHMENT: FileLimit = { megabytes: 7, reason: (most) => `mail servers take ${most} at most` };
 
 function guideFileMistakes(
@@ -100,10 +97,9 @@ function guideFileMistakes(
     : [];
 }
 
-/** The guide as a file is next to its text, in a folder that is not served. */
+/** In the folder of the article, which is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
-/** The schema of emails/guide.yaml with the file that it names. */
 export const guideEmailOf = (folder: string) =>
   GuideEmail.check(
     reporting(({ attachment }) =>
@@ -111,7 +107,6 @@ export const guideEmailOf = (folder: string) =>
     ),
   );
 
-/** The schema of landing.yaml with the order of its sections, and the icons and pictures that it names. */
 export const landingOf = (folder: string) =>
   Landing.check(
     reporting((landing) => {
@@ -151,7 +146,6 @@ export const landingOf = (folder: string) =>
     }),
   );
 
-/** Why the sections of a landing page cannot be shown in the order of its list. */
 function orderMistakes(landing: Landing): WordsMistake[] {
   const { sections } = landing;
   if (sections === undefined) return [];
