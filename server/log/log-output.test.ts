@@ -11,17 +11,15 @@ import { openLogOutput } from '#server/log/log-output.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 
-/** More than what may wait to be written. */
 const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
 
 type Order =
   | { readonly type: 'write'; readonly count: number }
-  /** To write, and to end in the same breath while Node's threads have something else to do. */
+  /** 'write and exit' exits in the same tick, while Node's threads are busy. */
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 
-// The process whose standard output it is: it writes numbered lines on request, and reports how many were lost.
 if (process.send !== undefined && process.argv[2] === 'write') {
   const output = openLogOutput(({ count, since, until: end }) =>
     output.write(`${JSON.stringify({ lost: count, ms: end - since })}\n`),
@@ -54,7 +52,6 @@ const tell = async (child: ChildProcess, order: Order): Promise<number> => {
   return lost;
 };
 
-/** The lines before and after those that were lost, and the word about these. */
 function assertOneGap(lines: readonly Line[], lost: number, written: number): void {
   const numbers = lines.flatMap(({ number }) => number ?? []);
   const words = lines.filter((line) => line.lost !== undefined);
@@ -88,7 +85,7 @@ function tests(): void {
         await once(child, 'message');
         for (let times = 0; times < 5; times += 1)
           assert.equal(await tell(child, { type: 'write', count: 500 }), 0);
-        // At its end it waits for no reader, and this one has other things to do.
+        // At exit the process does not wait for its reader, which is busy.
         await until(() => (child === toFile ? readFileSync(file, 'utf8') : piped).includes('"number":2499,'));
         child.send({ type: 'exit' });
         await closed;
@@ -109,7 +106,6 @@ function tests(): void {
         const child = fork(program, ['write'], {
           execArgv: [],
           stdio: ['ignore', destination === 'file' ? descriptor : 'pipe', 'inherit', 'ipc'],
-          // One thread, which is busy.
           env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
         });
         closeSync(descriptor);
@@ -130,7 +126,7 @@ function tests(): void {
   it('loses what a full disk does not take, counts it, and says so once there is room', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
-      // The disk is what the system lets this process write to one file.
+      // The file size limit of the process simulates a full disk.
       const child = spawn(
         '/bin/sh',
         [

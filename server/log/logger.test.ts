@@ -9,10 +9,9 @@ import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// A whole word: the name of a machine may be hexadecimal.
+// Whole words only: a machine's name may be hexadecimal.
 const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
 
-/** What a logger writes while it is used. */
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
   log(createLogger('debug', { write: (line: string) => void lines.push(line) }));
@@ -115,7 +114,7 @@ describe('an error in the log', () => {
 
 for (const engine of ENGINES) {
   describe(`what fails on ${engine}`, () => {
-    /** Makes every change of a table fail in the way that repeats the row. */
+    /** Makes every change of a table fail with an error that quotes the row. */
     const spoil = (table: string, event: 'insert' | 'update') =>
       engine === 'sqlite'
         ? sql.raw(
@@ -128,19 +127,15 @@ for (const engine of ENGINES) {
     it('is logged without a word about anybody', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
-        // The worker: the mail goes out, and its row cannot be changed.
         await spoil('outbox', 'update').execute(db);
         await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
         server.wakeWorker();
         await until(() => server.logLines.some((line) => line.includes('worker')));
-        // A request.
         await spoil('submissions', 'insert').execute(db);
         const failed = await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
         assert.equal(failed.statusCode, 500);
-        // A column that is not there: the engines quote the statement.
         await sql`alter table codes rename column client_address to ada_lovelace`.execute(db);
         assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 500);
-        // Health.
         await sql`alter table outbox rename to lovelace`.execute(db);
         assert.equal((await server.app.inject('/api/health')).statusCode, 503);
 

@@ -11,7 +11,6 @@ import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 
-/** The value of a metric, labels included in its name as Prometheus writes them. */
 const valueIn = (page: string, name: string): number | undefined => {
   const line = page.split('\n').find((one) => one.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
@@ -19,7 +18,6 @@ const valueIn = (page: string, name: string): number | undefined => {
 
 const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
 
-/** As Prometheus does; the page holds what is watched of the process too. */
 const scrapePort = async ({ metrics, app }: ServerUnderTest): Promise<string> => {
   const { port, close } = await metrics.serve(app, { port: 0, host: '127.0.0.1' });
   try {
@@ -139,7 +137,6 @@ for (const engine of ENGINES) {
         }
         await server.advance(121);
         assert.equal(await health(), 503, 'nothing goes out at all');
-        // Their codes are over, and so are their counts.
         await server.advance(600);
         server.wakeWorker();
         await until(() => server.mailEvents.filter(({ type }) => type === 'dropped').length >= 8);
