@@ -1,5 +1,4 @@
-// Every field of the form is kept and shown wherever a lead is. No author has to remember all the places: a field that is new in
-// shared/lead.ts is looked for in each, and so is the answer to a question of a campaign's own.
+// Looks for every field of shared/lead.ts, and for a custom question, wherever leads are stored or shown.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +20,6 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 const EMAIL = 'ada@example.com';
 const OPERATOR = 'you@example.com';
 const FIXED = Object.keys(Lead.shape).filter((field) => field !== 'email' && field !== 'consent');
-/** The question of the campaign's own. */
 const OWN = 'job_title';
 const FORM = `fields:
   - id: ${OWN}
@@ -30,7 +28,6 @@ const FORM = `fields:
     properties: { hubspot: Job Title, salesforce: Title, mailchimp: Position, pipedrive: Person - Job title }
 `;
 const NAMES = [...FIXED, OWN];
-/** Text that stands nowhere else, for each. */
 const answer = (name: string, mark: string): string => `${mark} ${name}`;
 const fixedAnswers = (mark: string) => Object.fromEntries(FIXED.map((name) => [name, answer(name, mark)]));
 const answers = (mark: string) => ({ ...fixedAnswers(mark), answers: { [OWN]: answer(OWN, mark) } });
@@ -67,7 +64,6 @@ for (const engine of ENGINES) {
             NEW_LEAD_EMAIL: 'each',
           };
           return withServer({ engine, env }, async (server) => {
-            // Receivers compare with their own clock.
             server.setClock(Date.now());
             const missing: string[] = [];
             const look = (place: string, text: string, mark: string) =>
@@ -163,7 +159,6 @@ for (const engine of ENGINES) {
             for (const table of TABLE_NAMES) {
               const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
               for (const name of NAMES)
-                // In a column that holds JSON, the quote is escaped.
                 if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
                   missing.push(`${table} has ${name} of who was erased`);
             }

@@ -1,4 +1,3 @@
-// The production command as a process: how it starts, and where it keeps its files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -89,7 +88,6 @@ it('a start translates nothing that the look before it has translated', () =>
       encoding: 'utf8',
     });
     assert.equal(status, 0, stderr);
-    // The modules of Node that are loaded when the process ends.
     const tell = `process.on('exit', () => console.log('Loaded:' + process.moduleLoadList.join()));`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
     const site = await startSiteProcess({ ...env, NODE_OPTIONS }, folder);
@@ -189,7 +187,6 @@ it('a release can be gone back to: it serves a database that a newer one has use
       .values({ key: 'left over', started_at: 0, ends_at: 1, count: 1 })
       .execute();
     await close();
-    // Whatever the umask is, and whatever the modes were.
     mkdirSync(mail, { recursive: true });
     for (const name of ['leads.db', 'leads.db-wal', 'app-secret', 'mail/old.eml']) {
       writeFileSync(path.join(data, name), '', { flag: 'a' });
@@ -212,7 +209,8 @@ it('a release can be gone back to: it serves a database that a newer one has use
         assert.equal(modeOf(name), '600', name);
       for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
       for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
-      // Soon after the start, or a process that is often restarted would keep things too long.
+      // Runs soon after the start, because a frequently restarted process would otherwise never delete
+      // anything.
       await until(() => back.output().includes('Housekeeping deleted'));
       assert.match(back.output(), /"expired":\{"limit_windows":1\}/);
     } finally {
@@ -232,7 +230,6 @@ describe('a change of APP_SECRET', () => {
           },
           test,
         );
-      /** The same browser before and after. */
       const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
         reader: new Map(),
         waiter: new Map(),
@@ -262,7 +259,6 @@ describe('a change of APP_SECRET', () => {
         assert.equal(verified.statusCode, 200, verified.body);
         cookies.waiter = waiter.cookies;
       });
-      // Only the new one: what it signed counts, what the old one signed does not.
       await withSecret(fresh, async (server) => {
         assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
         assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);

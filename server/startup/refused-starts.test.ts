@@ -1,4 +1,3 @@
-// A start that cannot succeed says why in one sentence.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -31,7 +30,7 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-/** Starts the server where it cannot start; the one sentence it ends with. One process shows for each kind how it gets there. */
+/** Starts a process and returns its only sentence. Each kind of failure has one such test. */
 async function refusal(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -55,7 +54,6 @@ async function refusal(
   return sentence;
 }
 
-/** The one sentence with which a start there would end. */
 async function refusedStart(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { mistakes } = await tryStart(folder, env);
   const [sentence = '', ...others] = mistakes;
@@ -251,7 +249,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
           generateKeyPairSync('ed25519').privateKey.export(pem),
           /must hold an RSA key of 1024 bits or more\./,
         ],
-        // nodemailer would sign with it, and call the signature RSA.
+        // nodemailer would sign with it and label the signature RSA.
         [
           generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
           /must hold an RSA key of 1024 bits or more\./,
@@ -286,7 +284,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
-      // That of another instance, as after a restore on a new machine; the second start is refused as the first was.
+      // Another instance's secret, as after a restore. The second start must be refused too.
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(
@@ -295,7 +293,6 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         );
       rmSync(secretFile);
 
-      // On purpose.
       const env = { APP_SECRET: TEST_SECRET };
       const first = await tryStart(folder, env);
       assert.match(first.warnings.join('\n'), /^The secret is none that this database was used with: /m);
@@ -340,7 +337,6 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package pino is here in version 9\.0\.0, not 10\.4\.0\./,
       );
-      // A package that only a package needs.
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
       writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
       writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), `import 'thread-stream/deep';`);
@@ -348,7 +344,6 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
       );
-      // What only the build needs is asked for before it builds, and by nothing that runs.
       writeFileSync(
         path.join(folder, 'package.json'),
         JSON.stringify({

@@ -1,4 +1,3 @@
-// What docs/security.md promises and no other test shows.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -49,7 +48,7 @@ for (const engine of ENGINES) {
         const code = codeIn(await server.inbox.waitForMail(EMAIL));
         const waiting = await wholeDatabase(server);
         assert.ok(waiting.includes(EMAIL), 'it is the right database');
-        // Not even as part of a time or an id.
+        // The code does not even occur in a time or an ID.
         assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
         await visitor.post(API.verify, { email: EMAIL, code });
         const verified = await wholeDatabase(server);
@@ -159,7 +158,7 @@ for (const engine of ENGINES) {
                   ...(method !== 'GET' && { payload: JSON.stringify(payload) }),
                 });
                 assert.ok(response.statusCode < 500, `${response.statusCode} ${response.body}`);
-                // Links in mails are opened by people: where one leads nowhere, a page says so.
+                // People open links from mails, so an invalid one gets a page.
                 const isPage = response.headers['content-type'] === 'text/html; charset=utf-8';
                 const text = decodedBody(response).toString();
                 const sentence = isPage ? (/<h1>(.*?)<\/h1>/.exec(text)?.[1] ?? '') : text;
@@ -175,7 +174,6 @@ for (const engine of ENGINES) {
                 assert.equal(response.headers['x-content-type-options'], 'nosniff');
               },
             ),
-            // A page that is sent compressed, whichever way the visitor takes.
             { numRuns: 400, examples: [[API.guide, 'GET', null, { 'accept-encoding': '*' }, '']] },
           );
           await fc.assert(
@@ -196,7 +194,6 @@ for (const engine of ENGINES) {
             ),
             { numRuns: 60 },
           );
-          // Whatever was accepted is plain text on one line.
           const rows = await server.database.db
             .selectFrom('submissions')
             .select(['name', 'company', 'email'])
@@ -216,7 +213,6 @@ it('over https both cookies are Secure, host-only and out of reach for scripts, 
     const asked = await visitor.post(API.leads, filledForm());
     const code = codeIn(await server.inbox.waitForMail(EMAIL));
     const verified = await visitor.post(API.verify, { email: EMAIL, code });
-    // For this host alone: its neighbours under the domain may not speak https at all.
     assert.equal(verified.headers['strict-transport-security'], 'max-age=31536000');
     const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     assert.deepEqual(
@@ -246,7 +242,6 @@ it('a planted session is replaced when a code is entered', () =>
     const victims = await enter(EMAIL, attackers);
     assert.notEqual(victims, '');
     assert.notEqual(victims, attackers);
-    // And what one cookie is signed for, the other cannot be used for.
     const crossed = createVisitor(server);
     await crossed.post(API.leads, filledForm({ email: 'mallory@example.com' }));
     crossed.cookies.set('session', crossed.cookies.get('challenge') ?? '');
@@ -294,7 +289,7 @@ it('no address gets into the log, though the mail server repeats it', () => {
   });
 });
 
-// A regular expression that backtracks would take minutes for these, and the test would never end.
+// A backtracking regular expression would take minutes.
 it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const email of [

@@ -1,4 +1,3 @@
-// The service on its own: opened beside another one, without a site, and where it cannot be opened.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -50,7 +49,6 @@ async function complaintOf(instance: Instance): Promise<string> {
 const databaseUrlFor = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase();
 
-/** How many connections there are to a PostgreSQL database, apart from the one that asks. */
 async function connectionsTo(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -61,7 +59,6 @@ async function connectionsTo(url: string): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** The files of a folder that this process has open. */
 function openFilesIn(folder: string): string[] {
   return readdirSync('/proc/self/fd')
     .flatMap((fd) => {
@@ -103,7 +100,6 @@ for (const engine of ENGINES) {
         assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
         await second.close();
 
-        // The worker ended in order, before the database was closed.
         const third = await open(instance);
         assert.deepEqual(await outbox(third), ['sent after 1 tries']);
         assert.deepEqual(third.warnings, []);
@@ -137,7 +133,6 @@ for (const engine of ENGINES) {
           {
             cwd: copy.folder,
             env: { DATABASE_URL: await databaseUrlFor(engine), APP_SECRET: TEST_SECRET },
-            // It has to end by itself, long before.
             timeout: 60_000,
           },
         );
@@ -163,7 +158,6 @@ for (const engine of ENGINES) {
         const isNothingOpen = async () => {
           if (database.engine !== 'postgres') return assert.deepEqual(openFilesIn(folder), []);
           const { url } = database;
-          // PostgreSQL forgets a connection a moment after its end.
           await until(async () => (await connectionsTo(url)) === 0);
         };
         const change = async (statement: string) => {
@@ -253,7 +247,7 @@ it('a service that closes finishes the mail in hand, also when webhooks cannot b
       WEBHOOK_URLS: 'https://hooks.example.com/leads',
     });
     const { config } = instance;
-    // With such a secret, nothing that sends can be made.
+    // With this secret, creating a sender fails.
     const unusable = { ...config, webhooks: { ...config.webhooks, secrets: [''] } };
     const logLines: string[] = [];
     const service = await open(

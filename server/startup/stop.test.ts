@@ -1,4 +1,3 @@
-// How the production command stops.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -38,7 +37,6 @@ const ask = (site: { readonly url: string }) =>
     body: JSON.stringify(filledForm()),
   });
 
-/** Runs a test on a site with a mail in hand, which keeps a stop waiting until it is released. */
 async function withBusySite(
   engine: Engine,
   test: (site: Site, release: () => void) => Promise<void>,
@@ -63,13 +61,12 @@ async function withBusySite(
 
 const isStopping = (site: Site) => until(() => site.output().includes('"msg":"Stopping."'));
 
-// Most of it is waiting, so they wait together.
 describe('Ctrl-C', { concurrency: true }, () => {
   it('ends the server at once when it is meant', () =>
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);
-      // Signals that wait together count once.
+      // Pending signals of one kind are merged.
       while (site.child.exitCode === null && site.child.signalCode === null) {
         site.child.kill('SIGINT');
         await setTimeout(5);
