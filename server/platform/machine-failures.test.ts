@@ -1,4 +1,3 @@
-// Programs that end with their work: what the machine refuses them is a sentence, and what is our fault says so.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -48,7 +47,6 @@ describe('what the system refuses', () => {
         new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
         '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
       ],
-      // Faults of ours, and what is said elsewhere.
       [failing('ENOENT', 'open', { path: '/a' }), null],
       [failing('EACCES', 'listen'), null],
       [failing('EPERM', 'kill'), null],

@@ -1,4 +1,3 @@
-// What mail servers answer, and what we make of it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 

@@ -6,7 +6,6 @@ import { startWakeLoop } from '#server/platform/wake-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A loop whose rounds end when the test says so. */
 function startLoop(options: { restsFirst?: boolean } = {}) {
   const rounds: PromiseWithResolvers<void>[] = [];
   const errors: unknown[] = [];
