@@ -1,4 +1,3 @@
-// Which mailbox is whose.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -223,7 +222,6 @@ for (const engine of ENGINES) {
             ['acme.example', 'globex.example'],
             'both have leads or waiting forms',
           );
-          // Forms that nobody verified go after 30 days.
           await server.advance(31 * DAY_SECONDS);
           await keepHouse();
           assert.deepEqual(await domains(), ['acme.example']);
