@@ -1,4 +1,3 @@
-// What has had its time goes, and nothing else; a little at a time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -12,7 +11,6 @@ import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Housekeeping of a process on the server's database. */
 function housekeeperOf({ database, config, now }: ServerUnderTest) {
   const reports: Expired[] = [];
   const keepHouse = createHousekeeping({
@@ -34,7 +32,7 @@ const send = (server: ServerUnderTest, email: string) => {
 
 async function mailed(server: ServerUnderTest, email: string): Promise<string> {
   const code = codeIn(await server.inbox.waitForMail(email));
-  // Until the outbox knows it, too.
+  // Also lets the worker record the mail as sent.
   await server.advance(0);
   return code;
 }
@@ -94,7 +92,6 @@ for (const engine of ENGINES) {
           await send(server, 'old@example.com');
           await mailed(server, 'old@example.com');
           const visitor = await send(server, 'lead@example.com');
-          // The same form again.
           await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
           const code = await mailed(server, 'lead@example.com');
           const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
@@ -116,11 +113,9 @@ for (const engine of ENGINES) {
         assert.ok(windows !== undefined && windows > 0);
         assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
 
-        // Nothing is left to do, and nothing is reported.
         await keepHouse();
         assert.equal(reports.length, 1);
 
-        // The lead is verified again, and two days later nothing but the youngest is gone as well.
         const visitor = await send(server, 'lead@example.com');
         const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
         assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
@@ -177,7 +172,6 @@ for (const engine of ENGINES) {
           for (const email of emails) await send(server, email);
           for (const email of emails) await mailed(server, email);
         });
-        // More than one transaction takes, so that the two can meet in the middle.
         const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
         const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
         await server.database.db.insertInto('limit_windows').values(windows).execute();
@@ -185,7 +179,6 @@ for (const engine of ENGINES) {
         const one = housekeeperOf(server);
         const other = housekeeperOf(server);
         await Promise.all([one.keepHouse(), other.keepHouse()]);
-        // On PostgreSQL each may have left it to the other in the middle.
         await one.keepHouse();
         const sumOf = (table: keyof Expired) =>
           [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);

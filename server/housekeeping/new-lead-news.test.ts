@@ -1,4 +1,3 @@
-// The running server mails the operator about the day before.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
