@@ -113,7 +113,7 @@ describe('one-time codes', () => {
       seen.add(digits);
       for (const digit of digits) counts[Number(digit)] = (counts[Number(digit)] ?? 0) + 1;
     }
-    // 120,000 digits: 12,000 of each expected, with a standard deviation of about 104.
+    // 120,000 digits: 12,000 of each expected, standard deviation about 104.
     for (const count of counts) assert.ok(Math.abs(count - 12_000) < 600, String(counts));
     assert.ok(seen.size > 19_700, 'few repeat');
   });
