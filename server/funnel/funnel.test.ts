@@ -1,4 +1,3 @@
-// What is counted and what is not, on a server that listens: the page's own request, what browsers tell, and the bounds.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
@@ -53,7 +52,7 @@ const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What stands in the table, in words: "20413 seen newsletter 2". */
+/** Rows such as "20413 seen newsletter 2". */
 async function counted({ db }: Pick<OpenDatabase, 'db'>): Promise<string[]> {
   const rows = await db.selectFrom('funnel_counts').selectAll().execute();
   return rows.map(({ day, step, source, count }) => `${day} ${step} ${source} ${count}`).toSorted();
@@ -65,7 +64,7 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
   return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
 };
 
-/** A server that listens, because a page is answered before Fastify sees its request. */
+/** Listens on a port, because the page is answered before Fastify sees the request. */
 const withSite = (
   options: ServerOptions,
   test: (
@@ -78,7 +77,6 @@ const withSite = (
     await test(server, async (address, headers = {}, init = {}) => {
       const response = await fetch(url + address, {
         ...init,
-        // Node's own fetch says that it fetches: `sec-fetch-mode: cors`, and no destination.
         headers: { 'user-agent': BROWSER, ...headers },
       });
       await response.arrayBuffer();
@@ -103,7 +101,6 @@ for (const engine of ENGINES) {
         await ask('/?gclid=abc', { referer: 'https://www.google.com/' });
         await ask('/', { referer: `${server.config.publicUrl}/?utm_source=old` });
         await ask('/', { 'sec-fetch-dest': 'document' });
-        // Whom the address names is no source.
         await ask('/?utm_source=ada@example.com');
         await ask('/?utm_source=ada%2540example.com');
         await ask('/?referrer=evil.example');
@@ -114,7 +111,6 @@ for (const engine of ENGINES) {
           'seen newsletter 2',
           'seen others 2',
         ]);
-        // Written once, and added to.
         await ask('/?utm_source=newsletter');
         assert.ok((await countedBy(server)).includes('seen newsletter 3'));
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
@@ -129,7 +125,7 @@ for (const engine of ENGINES) {
           headers,
         });
         request.rawHeaders = Object.entries(headers).flat();
-        // It has no connection, so it never ends.
+        // Without a connection the response never ends.
         server.app.server.emit('request', request, new ServerResponse(request));
         assert.deepEqual(await countedBy(server), ['seen direct 1']);
       }));
@@ -218,7 +214,6 @@ for (const engine of ENGINES) {
           assert.ok(Array.from(source).length <= 40, source);
           assert.doesNotMatch(source, /\p{C}/u);
         }
-        // A new day has room again.
         await server.advance(86_400);
         seen('webinar');
         assert.ok((await countedBy(server)).includes('seen webinar 1'));
@@ -253,7 +248,6 @@ for (const engine of ENGINES) {
       const databases = Array.from({ length: 4 }, () => openDatabase(config, () => {}));
       try {
         await migrate(databases[0]!);
-        // All are connected, so that they write at the same moment.
         for (const { db } of databases) await sql`select 1`.execute(db);
         const counters = databases.map((database) =>
           createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
@@ -316,7 +310,6 @@ for (const engine of ENGINES) {
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
-        // A few at a time.
         assert.equal(await deleteFunnelCounts(database.db, { before: 20_001, most: 2 }), 2);
         const reported: unknown[] = [];
         await createHousekeeping({
@@ -338,7 +331,6 @@ describe('views that wait to be counted', () => {
       collectGarbage();
       const before = process.memoryUsage().heapUsed;
       for (let at = 0; at < 5_000; at += 1) {
-        // As Node gives a header out: text that no other one shares.
         const long = Buffer.alloc(13_500, `${BROWSER} ${at} `).toString('latin1');
         const name = (['host', 'referer', 'user-agent'] as const)[at % 3] ?? 'host';
         funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER, [name]: long } });
