@@ -105,16 +105,16 @@ const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
 /** Far more than both kernels buffer for a reader that never reads. */
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
-describe('a client that holds connections', () => {
+describe('a client with many connections', () => {
   const attacks = {
-    'that say nothing': '',
+    'that are silent': '',
     'with half a head': HALF_A_HEAD,
     'with half a body': HALF_A_BODY,
-    'that were answered': ANSWERED,
-    'and reads nothing of what it asked for': FILMS,
+    'that are idle after a response': ANSWERED,
+    'whose responses it does not read': FILMS,
   };
   for (const [what, say] of Object.entries(attacks)) {
-    it(`${what} keeps no visitor out, from one address or from many`, () =>
+    it(`${what} does not lock out visitors, from one IP address or many`, () =>
       withPort({ siteFolder: TEST_DIST }, async (server) => {
         await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
         await expectService(server.port, 'one address');
@@ -140,7 +140,7 @@ describe('a client that holds connections', () => {
 });
 
 describe('a connection', () => {
-  it('with a whole request in hand is never ended', () =>
+  it('with a complete request is never ended before its response', () =>
     withPort({ engine: 'postgres' }, async (server) => {
       let release = () => {};
       const held = new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ describe('a connection', () => {
       assert.equal(await waiting, 202);
     }));
 
-  it('of a proxy that is trusted is one of many visitors, and its network has no share', async () => {
+  it('of a trusted proxy is exempt from the limit per network', async () => {
     for (const trusted of ['127.0.0.2/32', '1']) {
       await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
         await server.attack('127.0.0.2', 10);
@@ -176,7 +176,7 @@ describe('a connection', () => {
     }
   });
 
-  it('of a proxy gives way last', () =>
+  it('of a trusted proxy is the last to be closed', () =>
     withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
       await server.attack('127.0.0.2', 8);
       const kept = [...server.sockets];
@@ -185,7 +185,7 @@ describe('a connection', () => {
       assert.ok(kept.every(({ destroyed }) => !destroyed));
     }));
 
-  it('that reads slowly has its answers counted once they are on their way, not before', () =>
+  it('that reads slowly has a response counted once it is sent', () =>
     withPort({ siteFolder: TEST_DIST }, async (server) => {
       const answered = async () => {
         const { body } = await server.metrics.render();
@@ -200,7 +200,7 @@ describe('a connection', () => {
       socket.destroy();
     }));
 
-  it('is counted while it is open', () =>
+  it('is counted in the metrics while open', () =>
     withPort({}, async (server) => {
       const open = async () =>
         Number(/^lead_page_connections_open (\d+)$/m.exec((await server.metrics.render()).body)?.[1]);

@@ -76,8 +76,8 @@ const FULL_SQLITE =
 const FULL_POSTGRES =
   'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.';
 
-describe('health, when the database takes no writes', () => {
-  it('is 503 on a SQLite that has no room, until there is some and a minute has passed without a failure', () =>
+describe('GET /api/health without database writes', () => {
+  it('answers 503 on a full SQLite file until there is room and a minute has passed', () =>
     withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
       const { db } = server.database;
       const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
@@ -98,7 +98,7 @@ describe('health, when the database takes no writes', () => {
       assert.equal(await sendForm(server), 202);
     }));
 
-  it('writes itself, but not for each caller, and nothing at all while all is well', () =>
+  it('probes with a write at intervals, and only after a failure', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
       await ask();
@@ -119,7 +119,7 @@ describe('health, when the database takes no writes', () => {
       assert.equal(await tries(server), 1);
     }));
 
-  it('is 503 on a SQLite that may only be read, and the first write that succeeds ends it', () =>
+  it('answers 503 on a read-only SQLite file until a write succeeds', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { db } = server.database;
       await sql`pragma query_only = on`.execute(db);
@@ -133,7 +133,7 @@ describe('health, when the database takes no writes', () => {
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('is 503 on a PostgreSQL that has turned read-only, and the first write that succeeds ends it', () =>
+  it('answers 503 on a read-only PostgreSQL until a write succeeds', () =>
     withServer({ engine: 'postgres' }, async (server) => {
       assert.equal(await sendForm(server), 202);
       await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
@@ -150,7 +150,7 @@ describe('health, when the database takes no writes', () => {
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('is 503 on a SQLite that another program keeps locked', () =>
+  it('answers 503 on a SQLite file that another program has locked', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
@@ -174,7 +174,7 @@ describe('health, when the database takes no writes', () => {
       }
     }));
 
-  it('is 503 on a SQLite whose disk is full', { skip: whyNoDisk() }, () =>
+  it('answers 503 on SQLite with a full disk', { skip: whyNoDisk() }, () =>
     withSmallDisk({ size: '2m' }, async (disk) => {
       const env = { ...WITHOUT_BREAKER, DATABASE_URL: `file:${path.join(disk, 'leads.db')}` };
       await withServer({ engine: 'sqlite', env }, async (server) => {
@@ -190,7 +190,7 @@ describe('health, when the database takes no writes', () => {
   );
 
   it(
-    'is 503 on a PostgreSQL whose disk is full, though small writes succeed',
+    'answers 503 on PostgreSQL with a full disk, even if small writes succeed',
     { skip: whyNoDisk() || behindPgBouncer() },
     () =>
       withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>

@@ -20,7 +20,7 @@ const REFUSED =
 const { app } = await sharedServer({ engine: 'sqlite', siteFolder: TEST_DIST });
 const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
 
-it('a request with several hosts, none, or what is no host is refused wherever it goes', async () => {
+it('requests with several hosts, no host or an invalid host get 400 on every path', async () => {
   for (const first of [
     'GET / HTTP/1.1',
     'GET /api/live HTTP/1.1',
@@ -55,7 +55,7 @@ it('a request with several hosts, none, or what is no host is refused wherever i
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });
 
-it('the page under another name of its host leads to PUBLIC_URL before anything is typed', () =>
+it('the page under another name of its host redirects to PUBLIC_URL', () =>
   withServer(
     {
       engine: 'sqlite',
@@ -90,7 +90,7 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
     },
   ));
 
-it('a visitor with 30 kB of cookies gets the page, and with more is told to clear them', async () => {
+it('a visitor with 30 kB of cookies gets the page; with more, advice to clear them', async () => {
   const open = (kilobytes: number) =>
     ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
   assert.match(await open(30), /^HTTP\/1\.1 200 /);
@@ -100,7 +100,7 @@ it('a visitor with 30 kB of cookies gets the page, and with more is told to clea
   );
 });
 
-it('a request that can be cut apart in two ways is refused by the parser', async () => {
+it('a request with ambiguous length (request smuggling) is refused by the parser', async () => {
   for (const lengths of [
     ['Content-Length: 2', 'Content-Length: 2'],
     ['Content-Length: 2', 'Content-Length: 3'],

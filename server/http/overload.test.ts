@@ -14,7 +14,7 @@ import { until } from '#testing/until.ts';
 
 // PostgreSQL only: SQLite finishes one request before the next, so few are ever pending.
 describe('load shedding', () => {
-  it('answers 503 and when to come back, keeps what it took, and still tells its health', () =>
+  it('answers 503 with Retry-After, finishes accepted requests, and still reports health', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
       const asks = Array.from({ length: 40 }, (_, index) =>
         createVisitor(server, `203.0.113.${index}`).post(
@@ -51,7 +51,7 @@ describe('a late event loop', () => {
     return app;
   }
 
-  it('is shed', async () => {
+  it('makes the server answer 503', async () => {
     const app = await appThatSheds(20);
     await until(
       async () => {
@@ -64,7 +64,7 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('is not held against the first visitor when it was the start that made it late', async () => {
+  it('does not refuse the first visitor if the start caused it', async () => {
     const app = await appThatSheds(1_000);
     // Milliseconds. Longer than the sampling interval, because the first sample has nothing to compare with.
     block(1_200);
@@ -75,7 +75,7 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('is not held against visitors when a busy machine makes the end of the start late', async () => {
+  it('does not refuse visitors if a busy machine delayed the end of the start', async () => {
     const app = await appThatSheds(1_000);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -86,11 +86,11 @@ describe('a late event loop', () => {
   });
 });
 
-describe('a process that holds too much memory', () => {
+describe('a process over its memory limit', () => {
   const GB = 1024 ** 3;
   const MB = 1024 ** 2;
 
-  it('answers 503, and its health says to restart it', () =>
+  it('answers 503, and its health asks for a restart', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
       await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
@@ -103,7 +103,7 @@ describe('a process that holds too much memory', () => {
       assert.ok(Number(health.headers['retry-after']) > 0);
     }));
 
-  it('is one that nears what its container or its machine has, or holds much more than its heap can explain', () => {
+  it('has a limit of 80 % of its container or machine, at most the heap limit plus 512 MB', () => {
     const heapLimit = 2 * GB;
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
@@ -128,7 +128,7 @@ async function connectAndSay(port: number, text: string): Promise<{ ended: Promi
   return { ended };
 }
 
-it('answers that are read slowly take no other visitor’s place', async () => {
+it('responses that are read slowly do not count as pending requests', async () => {
   const app = Fastify();
   await addLoadShedding(app, (reply) => reply.code(503).send(), { maxInHand: 2, maxEventLoopDelayMs: 0 });
   app.get(API.guideFile, async (_request, reply) => {
@@ -149,10 +149,10 @@ it('answers that are read slowly take no other visitor’s place', async () => {
   }
 });
 
-describe('half a request', () => {
+describe('an incomplete request', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-  it('takes no other visitor’s place, however many there are', () =>
+  it('does not take a place from other visitors, in any number', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);
@@ -166,7 +166,7 @@ describe('half a request', () => {
       server.app.server.closeAllConnections();
     }));
 
-  it('is answered and its connection freed, though the other side never hangs up', { timeout: 60_000 }, () =>
+  it('gets a response and is disconnected, even if the client never closes', { timeout: 60_000 }, () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const { ended } = await connectAndSay(Number(new URL(url).port), HALF);

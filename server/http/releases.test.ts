@@ -72,7 +72,7 @@ function build(project: string, text: string, now = NOW, campaign = path.join(pr
 const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
 
 describe('a release', () => {
-  it('is there when it is published and not before', () =>
+  it('exists only once published', () =>
     withProject((project, dist) => {
       const folder = build(project, 'one');
       assert.equal(newestRelease(dist), null);
@@ -82,7 +82,7 @@ describe('a release', () => {
       assert.ok(!existsSync(folder));
     }));
 
-  it('that is the same to the byte is not kept twice', () =>
+  it('is not stored twice if its bytes are identical', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW);
       const again = build(project, 'one');
@@ -91,7 +91,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [first]);
     }));
 
-  it('that was built last is the newest one, though the clock went back or two were built at once', () =>
+  it('is the newest if published last, even after the clock was set back', () =>
     withProject((project, dist) => {
       const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
       publishRelease(dist, one, NOW);
@@ -104,7 +104,7 @@ describe('a release', () => {
       assert.equal(releasesIn(dist).length, 3);
     }));
 
-  it('stays for a day after it was replaced, however old it is', () =>
+  it('is kept for a day after its replacement', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
       const second = publishRelease(dist, build(project, 'two'), NOW);
@@ -116,7 +116,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
     }));
 
-  it('is kept apart from builds that were killed, which are removed when they cannot be under way', () =>
+  it('is separate from killed builds, which are removed after an hour', () =>
     withProject((project, dist) => {
       const killed = build(project, 'one', NOW - HOUR_MS - 1);
       const underWay = build(project, 'two', NOW - HOUR_MS);
@@ -128,7 +128,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), ['.something else']);
     }));
 
-  it('fits as long as what it was built from is the same', () =>
+  it('is served only while its sources are unchanged', () =>
     withProject((project, dist) => {
       const complaint = (sitePath?: string) => {
         const found = findRelease(project, undefined, sitePath);
@@ -166,7 +166,7 @@ describe('a release', () => {
       assert.equal(complaint(), 'release');
     }));
 
-  it('was built from everything of the build, and from what reads the words', () => {
+  it('lists every file of the build as a source', () => {
     const project = path.resolve(import.meta.dirname, '..', '..');
     const known = readSources(project, path.join(project, 'campaign'));
     const seen = new Set<string>();
@@ -186,7 +186,7 @@ describe('a release', () => {
     );
   });
 
-  it('belongs to one campaign: another one has its own, and must fit it just so', () =>
+  it('belongs to one campaign and must match its words', () =>
     withProject((project, dist) => {
       const other = path.join(project, 'examples', 'german');
       write(other, 'landing.yaml', 'headline: Eins');
@@ -246,7 +246,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 }
 
 it(
-  'a build under a running server takes nothing from it, and any server has the chunk of either',
+  'a build next to a running server leaves its files available, and every server finds the files of both releases',
   { timeout: 300_000 },
   async () => {
     const { folder: project, remove } = copyProject();
