@@ -10,8 +10,8 @@ import { misspeltNames, readEnvText } from '#server/settings/env-text.ts';
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
 const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
 
-describe('a name that is nearly right', () => {
-  it('is reported with the one it resembles', () => {
+describe('a misspelt setting', () => {
+  it('is reported with the right name', () => {
     for (const [misspelt, setting] of [
       ['SMPT_URL', 'SMTP_URL'],
       ['SMTP_UR', 'SMTP_URL'],
@@ -26,7 +26,7 @@ describe('a name that is nearly right', () => {
     }
   });
 
-  it('is ignored where it may belong to another program', () => {
+  it('is ignored if it may belong to another program', () => {
     const others = [
       'PORT_X',
       'PORTS',
@@ -115,11 +115,11 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
 ];
 
 describe('.env', () => {
-  it('reports each mistake with its line, all at once', () => {
+  it('reports all mistakes at once with their lines', () => {
     for (const [text, ...mistakes] of MISTAKES) assert.deepEqual(mistakesIn(text), mistakes, text);
   });
 
-  it('reports nothing if each line means what it seems to', () => {
+  it('reports nothing for unambiguous lines', () => {
     for (const text of [
       '',
       '\n  \n',
@@ -141,13 +141,13 @@ describe('.env', () => {
       assert.deepEqual(mistakesIn(text), [], text);
   });
 
-  it('has unknown names reported with their line', () => {
+  it('reports unknown names with their lines', () => {
     assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
       '/srv/.env:2: POSTGRES_PASSWORD is not a setting of this page; it is ignored.',
     ]);
   });
 
-  it('without reported mistakes has the value of each line as written', () => {
+  it('keeps every value verbatim if no mistake is reported', () => {
     const line = fc.tuple(
       fc.constantFrom('', ' ', 'export ', '# ', '"'),
       fc.constantFrom('PORT', 'HOST', 'OTHER', ''),

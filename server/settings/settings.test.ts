@@ -385,7 +385,7 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
 ];
 
 describe('settings', () => {
-  it('none: the defaults run the site here, with a file database and no mail account', () => {
+  it('default to a local site with a file database and no mail account', () => {
     assert.deepEqual(configOf({}), {
       port: 3000,
       host: '127.0.0.1',
@@ -420,7 +420,7 @@ describe('settings', () => {
   });
 
   for (const [env, expected] of TAKEN)
-    it(`accept without a warning: ${written(env)}`, () => {
+    it(`accept without warning: ${written(env)}`, () => {
       const { config, warnings } = read(env);
       assert.deepEqual(warnings, []);
       assert.deepEqual({ ...config, ...expected }, config);
@@ -428,7 +428,7 @@ describe('settings', () => {
 
   for (const [mistake, ...envs] of REFUSED)
     for (const env of envs)
-      it(`refuse in one sentence: ${written(env)}`, () => {
+      it(`refuse with one sentence: ${written(env)}`, () => {
         const [sentence = '', ...others] = mistakesOf(env);
         assert.deepEqual(others, []);
         assert.match(sentence, mistake);
@@ -440,7 +440,7 @@ describe('settings', () => {
       it(`accept with a warning: ${written(env)}`, () =>
         assert.match(read(env).warnings.join('\n'), warning));
 
-  it('all of them are refused at once, a sentence each, without the values, which may be passwords', () => {
+  it('report all mistakes at once without values, which may be passwords', () => {
     const wrong = {
       PORT: '70000',
       PUBLIC_URL: 'guide.example.com',
@@ -459,7 +459,7 @@ describe('settings', () => {
     assert.doesNotMatch(mistakes.join(), /hunter2/);
   });
 
-  it('know the ports that browsers do not open, as Node knows them', async (t) => {
+  it('block the same ports as Node’s fetch', async (t) => {
     // Thousands of errors are created, and their stacks are not needed.
     const { stackTraceLimit } = Error;
     t.after(() => (Error.stackTraceLimit = stackTraceLimit));
@@ -482,7 +482,7 @@ describe('settings', () => {
     assert.deepEqual([...BLOCKED_PORTS], refused);
   });
 
-  it('let a mail login go in clear only where the address says so', () => {
+  it('allow a mail login in clear text only if SMTP_URL permits it', () => {
     for (const [query, isNeeded] of [
       ['smtp://user:pass@mail.example.com:587', true],
       ['smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true', true],
@@ -496,7 +496,7 @@ describe('settings', () => {
       assert.equal(needsTls(query), isNeeded, query);
   });
 
-  it('name files in full, from the folder of the instance', () => {
+  it('make file names absolute, relative to the instance folder', () => {
     const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
     const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
     const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
@@ -517,7 +517,7 @@ describe('settings', () => {
 });
 
 describe('a login in a URL', () => {
-  it('is cut in two by a password with a character that means something', () => {
+  it('is reported if an unencoded character cuts the password', () => {
     for (const [url, found] of [
       ['smtp://user:pa#ss@host:25', /"#".+Write it as %23/],
       ['smtp://user:pa/ss@host', /"\/".+Write it as %2F/],
@@ -540,7 +540,7 @@ describe('a login in a URL', () => {
     }
   });
 
-  it('may hold an "@" that is read as meant', () => {
+  it('may contain an unencoded "@"', () => {
     for (const [url, warnings] of [
       ['smtp://me@example.com:pass@host', 1],
       ['smtp://user:p@ss@host', 1],
