@@ -17,8 +17,8 @@ import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/camp
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 
-describe('files of words', () => {
-  it('may come from an editor of Windows', () =>
+describe('campaign files', () => {
+  it('accept Windows line ends and a byte order mark', () =>
     withCampaignCopy((folder) => {
       for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
         const place = path.join(folder, file);
@@ -27,7 +27,7 @@ describe('files of words', () => {
       assert.deepEqual(campaignMistakes(folder), []);
     }));
 
-  it('and pictures go by their names to the letter', () =>
+  it('report a missing file and name one that differs in capitals or extension', () =>
     withCampaignCopy((folder) => {
       for (const [from, to] of [
         ['consent.yaml', 'Consent.yaml'],
@@ -47,7 +47,7 @@ describe('files of words', () => {
       );
     }));
 
-  it('are reported when they are not what their name says', () =>
+  it('report media whose content does not match the extension', () =>
     withCampaignCopy((folder) => {
       cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
       writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
@@ -74,8 +74,8 @@ function makePicture(folder: string, ...typed: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-describe('pictures', () => {
-  it('come in every size and format that the page takes from one command for each place', () =>
+describe('npm run picture', () => {
+  it('writes every size and format of a picture of the page', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -89,7 +89,7 @@ describe('pictures', () => {
       assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
     }));
 
-  it('are refused when they are too small, with the size that is needed, and nothing is written', () =>
+  it('refuses a picture that is too small, names the required size, and writes nothing', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'small.png');
       await drawPicture(picture, 1279, 2000);
@@ -113,7 +113,7 @@ describe('pictures', () => {
       assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
     }));
 
-  it('of a place that the page does not have are refused with the nearest one', () =>
+  it('refuses an unknown place on the page and suggests the nearest one', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -133,8 +133,8 @@ describe('pictures', () => {
     }));
 });
 
-describe('a warning', () => {
-  it('names unused files, heavy files and words that will not fit, and stops nothing', () =>
+describe('campaign warnings', () => {
+  it('report unused files, large files and long words without stopping anything', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(campaignWarnings(folder), []);
       writeFileSync(path.join(folder, 'media/old.png'), 'x');
@@ -176,8 +176,8 @@ const SAMPLES = [TEST_CAMPAIGN, GERMAN_CAMPAIGN].map((folder) => ({
   site: read(folder, 'site.yaml') as Site,
 }));
 
-describe('the sample', () => {
-  it('is known by the people and the publishers of the campaigns that the project comes with', () => {
+describe('the sample campaign', () => {
+  it('is recognised by the people and publishers of both shipped campaigns', () => {
     assert.deepEqual(
       SAMPLE.people,
       SAMPLES.flatMap(({ landing }) => landing.testimonials?.cards.map(({ name }) => name) ?? []),
@@ -188,7 +188,7 @@ describe('the sample', () => {
     );
   });
 
-  it('is known by its figures: all that it claims of people, and no others', () => {
+  it('is recognised by each of its figures about people, and by no others', () => {
     const claims = SAMPLES.flatMap(({ landing }) => [
       ...(landing.figures?.flatMap(({ value, from = '' }) => [value, from]) ?? []),
       ...(landing.testimonials?.cards.map(({ metric }) => metric) ?? []),
@@ -209,7 +209,7 @@ describe('the sample', () => {
       );
   });
 
-  it('is reported with the places where it stands', () =>
+  it('is reported with every place where its words remain', () =>
     withCampaignCopy((folder) => {
       const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
@@ -221,7 +221,7 @@ describe('the sample', () => {
       ]);
     }));
 
-  it('is reported until the last of it is gone', () =>
+  it('is reported until its last word is replaced', () =>
     withCampaignCopy((folder) => {
       const change = (
         file: string,

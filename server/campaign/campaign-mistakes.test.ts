@@ -34,7 +34,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
   ],
   [
-    'an entry that is there twice beside another mistake',
+    'a duplicate entry next to another mistake',
     'publisher: Us\npublisher: Them\npublicher: We',
     `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
     '@+2: publicher: unknown entry; did you mean publisher?',
@@ -80,7 +80,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     String.raw`publisher: "C:\Us"`,
     String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`,
   ],
-  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
+  ['a missing blank after the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
   [
     'a text that goes on at the edge',
     'publisher: Us\nand them',
@@ -137,7 +137,7 @@ const FOR_THE_BADGE: readonly Case[] = [
     `@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`,
   ],
   [
-    'a line that is indented by one too few',
+    'a line with one blank too few',
     ' badge: New',
     `@:1: ${NOT_READ} the line is not indented like its neighbours.`,
   ],
@@ -177,12 +177,12 @@ const IN_THE_SITE: readonly Case[] = [
     "@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes.",
   ],
   [
-    'a visit counter that is none of the three',
+    'an unknown visit counter',
     'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
     '@+1: analytics.tool: must be one of plausible, umami, matomo.',
   ],
   [
-    'a visit counter with an address that is none, without its site, and with an entry of another one',
+    'a visit counter with an invalid URL, without its site, and with another counter’s entry',
     'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
     '@: analytics.site: is missing.',
     '@+2: analytics.script: must be an address: https:// and the file of the script, as in https://cloud.umami.is/script.js.',
@@ -194,7 +194,7 @@ const IN_THE_SITE: readonly Case[] = [
     '@+2: analytics.script: must be an address: https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation.',
   ],
   [
-    'the script of Matomo Cloud as its snippet names it, beside another host that counts',
+    'the Matomo Cloud script on its CDN, with a separate counting host',
     'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
     '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
   ],
@@ -215,7 +215,7 @@ const IN_THE_SITE: readonly Case[] = [
     '@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.',
   ],
   [
-    'a file to download that lies elsewhere',
+    'a download outside article/',
     'download:\n  label: Download as PDF\n  file: ../media/og.png',
     '@+2: download.file: must be the name of a file in article/.',
   ],
@@ -293,7 +293,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'validity:',
-    'a place in another spelling, and one that is not closed',
+    'a misspelt placeholder, and an unclosed one',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
     '@+2: validity: write {lifetime} instead of { Lifetime }.',
     '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
@@ -382,7 +382,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'site.yaml',
     'publisher:',
-    'a number on a line of its own',
+    'a number on a separate line',
     'publisher:\n  5',
     "@+1: publisher: must be a text; put it in quotes: '5'.",
   ],
@@ -405,7 +405,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'signature:',
-    'a place that is filled in once already',
+    'a placeholder that may occur only once',
     "signature: '{code}'",
     '@: signature: must not contain {code}; the body shows it once already.',
   ],
@@ -450,7 +450,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'consent.yaml',
     '',
-    'a bracket that is not closed',
+    'an unclosed bracket',
     Buffer.from('# The sentence.\ntext: [unfinished'),
     '2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
   ],
@@ -560,7 +560,7 @@ function mistakesOnce(folder: string, file: string): string[] {
   return mistakes;
 }
 
-describe('a mistake in the words is reported with its file, its line, what is wrong and what to do', () => {
+describe('reports the file, the line, the mistake and the fix for', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   cpSync(TEST_CAMPAIGN, folder, { recursive: true });
   after(() => rmSync(folder, { recursive: true }));
@@ -584,7 +584,7 @@ describe('a mistake in the words is reported with its file, its line, what is wr
       );
     });
 
-  it('a file to download that is too large for the memory of the server', () =>
+  it('a download that is too large for the server’s memory', () =>
     withCampaignCopy((copy) => {
       const line = make(copy, 'site.yaml', '', 'download:\n  label: Download as PDF\n  file: guide.pdf');
       const guide = path.join(copy, 'article', 'guide.pdf');
@@ -597,7 +597,7 @@ describe('a mistake in the words is reported with its file, its line, what is wr
       ]);
     }));
 
-  it('and all of them at once, whichever file they are in', () =>
+  it('all mistakes in all files at once', () =>
     withCampaignCopy((copy) => {
       make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
       make(copy, 'landing.yaml', '  badge:', '\tbadge: New');

@@ -25,14 +25,14 @@ const withContent = (
   });
 
 describe('a campaign folder', () => {
-  it('that is not there is reported in one sentence', () => {
+  it('is reported in one sentence if it is missing', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
       type: 'mistakes',
       mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
 
-  it('that comes with the project has every entry that the page asks for', () => {
+  it('has every entry of the page in the shipped campaign', () => {
     for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
       const result = readCampaign(path.join(PROJECT_FOLDER, folder));
       assert.deepEqual(result.type === 'mistakes' ? result.mistakes : [], []);
@@ -40,8 +40,8 @@ describe('a campaign folder', () => {
   });
 });
 
-describe('mistakes', () => {
-  it('name the file as the operator finds it, in the project or elsewhere', () => {
+describe('campaign mistakes', () => {
+  it('give the path relative to the project, or absolute for a campaign elsewhere', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
       assert(result.type === 'mistakes');
@@ -51,7 +51,7 @@ describe('mistakes', () => {
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
-  it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
+  it('include a missing picture, film or logo that the words name', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
       assert(result.type === 'mistakes');
       const line =
@@ -95,7 +95,7 @@ describe('the sections of the landing page', () => {
     return found;
   };
 
-  it('can each be left out, and all of them', () => {
+  it('can be omitted one by one, or all of them', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(
@@ -108,7 +108,7 @@ describe('the sections of the landing page', () => {
       );
   });
 
-  it('but not the hero and the closing card, nor what the open pages of the guide stand in', () => {
+  it('always include the hero, the closing card and the section of the open pages', () => {
     assert.deepEqual(
       mistakesIn((landing) => {
         delete landing['hero'];
@@ -122,7 +122,7 @@ describe('the sections of the landing page', () => {
     );
   });
 
-  it('lead from a link of the footer only where there is one', () => {
+  it('can be linked from the footer only if they exist', () => {
     const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
     assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
@@ -146,7 +146,7 @@ describe('the sections of the landing page', () => {
     );
   });
 
-  it('take icons of the set by name, under every name that the set has for them', () => {
+  it('accept every name and alias of a Tabler icon', () => {
     for (const icon of ['rocket', 'mail-opened', '2fa'])
       assert.deepEqual(
         mistakesIn(({ benefits }) => {
@@ -170,8 +170,8 @@ describe('the sections of the landing page', () => {
   });
 });
 
-describe('the words of the operator', () => {
-  it('are used as they are written', () =>
+describe('the operator’s words', () => {
+  it('are used verbatim', () =>
     withContent(
       { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
       (_, result) => {
@@ -184,12 +184,12 @@ describe('the words of the operator', () => {
       },
     ));
 
-  it('get a new consent version with every new wording, and only then', () => {
+  it('get a new consent version only with a new consent wording', () => {
     assert.equal(consentVersion('a'), consentVersion('a'));
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
-  it('are no HTML in the article: it is reported, and would be shown as text', () =>
+  it('show HTML in the article as text and report it', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (folder, result) => {
@@ -202,13 +202,13 @@ describe('the words of the operator', () => {
       },
     ));
 
-  it('may be tables and struck through in the article; a table that is wider than the page can be scrolled by keyboard', () => {
+  it('can include tables and strikethrough in the article; wide tables scroll by keyboard', () => {
     const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
     assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
-  it('give a picture the size that its name says', () => {
+  it('give a picture of the article the size in its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
     assert.match(
       html,

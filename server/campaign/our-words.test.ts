@@ -22,7 +22,7 @@ const textsOf = (value: unknown): string[] => {
 };
 
 for (const campaign of ['campaign', 'examples/german'])
-  test(`no word of ${campaign}/ is typed as on a typewriter`, () => {
+  test(`${campaign}/ uses typographic quotes, ellipses and multiplication signs`, () => {
     const folder = path.join(PROJECT_FOLDER, campaign);
     const typed = globSync(['*.yaml', 'emails/*.yaml'], { cwd: folder }).flatMap((file) =>
       textsOf(parse(readFileSync(path.join(folder, file), 'utf8')))

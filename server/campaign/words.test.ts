@@ -122,8 +122,8 @@ function proseIn(source: string): { prose: string[]; names: string[] } {
   }
 }
 
-describe('the words of the server', () => {
-  it('stand in campaign/, and not in its code', () => {
+describe('words for visitors', () => {
+  it('come from campaign/, never from the server’s code', () => {
     const files = globSync(['server/**/*.ts', 'shared/errors.ts'], { cwd: PROJECT_FOLDER })
       .map((file) => file.replaceAll(path.sep, '/'))
       .filter((file) => !file.endsWith('.test.ts') && !/^server\/(?:db|codes|jobs|consent)\//.test(file))
@@ -156,7 +156,7 @@ describe('the words of the server', () => {
     );
   });
 
-  it('are noticed when they come back', () => {
+  it('are found when added to the server’s code', () => {
     const noticed = [
       `sendError(reply, 'unavailable', { sentence: 'Please try again.' });`,
       `reply.send('Not here');`,
