@@ -68,7 +68,7 @@ function assertOneGap(lines: readonly Line[], lost: number, written: number): vo
 function tests(): void {
   const program = fileURLToPath(import.meta.url);
 
-  it('has every line in order, in a file and in a pipe', () =>
+  it('the log has every line in order, in a file and in a pipe', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'a');
@@ -98,7 +98,7 @@ function tests(): void {
         );
     }));
 
-  it('has the last lines in order though the first of them is still in hand when the process ends', () =>
+  it('the log ends with the last lines in order, even with a write pending at exit', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       for (const destination of ['file', 'pipe']) {
@@ -123,7 +123,7 @@ function tests(): void {
       }
     }));
 
-  it('loses what a full disk does not take, counts it, and says so once there is room', () =>
+  it('the log drops lines on a full disk and reports their number once there is room', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       // The file size limit of the process simulates a full disk.
@@ -160,7 +160,7 @@ function tests(): void {
       }
     }));
 
-  it('loses what a reader does not read, goes on at once, and says so once it reads again', async () => {
+  it('the log drops lines for a stalled reader without waiting and reports their number later', async () => {
     const child = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     try {
       await once(child, 'message');
