@@ -32,7 +32,7 @@ const answer = (name: string, mark: string): string => `${mark} ${name}`;
 const fixedAnswers = (mark: string) => Object.fromEntries(FIXED.map((name) => [name, answer(name, mark)]));
 const answers = (mark: string) => ({ ...fixedAnswers(mark), answers: { [OWN]: answer(OWN, mark) } });
 
-it('every field of the form stands in the documents that list them', () => {
+it('the docs list every field of the form', () => {
   const document = (name: string) => readFileSync(path.join(PROJECT_FOLDER, 'docs', name), 'utf8');
   const api = document('api.md');
   assert.ok(
@@ -49,8 +49,8 @@ it('every field of the form stands in the documents that list them', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`whatever the form asks, on ${engine}`, () => {
-    it('is kept and shown wherever a lead is, can be corrected, and is erased', () =>
+  describe(`every field of the form on ${engine}`, () => {
+    it('is stored, shown with each lead, correctable, and erased', () =>
       inFolder((folder) =>
         withReceiver(undefined, (receiver) => {
           const campaign = path.join(folder, 'campaign');
@@ -144,7 +144,7 @@ for (const engine of ENGINES) {
               `${OWN}=${answer(OWN, 'Corrected')}`,
             ];
             look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
-            look('a lead that was corrected', await run('export'), 'Corrected');
+            look('a corrected lead', await run('export'), 'Corrected');
             const story = await run('show', EMAIL);
             for (const name of NAMES)
               if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))

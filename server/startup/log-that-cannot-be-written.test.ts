@@ -88,8 +88,8 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
   }
 }
 
-describe('a server whose log cannot be written', { concurrency: true }, () => {
-  it('serves and stops as ever on a full disk', { skip: noFullDisk }, () =>
+describe('a server with an unwritable log', { concurrency: true }, () => {
+  it('serves and stops normally on a full disk', { skip: noFullDisk }, () =>
     inFolder(async (folder) => {
       const disk = openSync(FULL_DISK, 'w');
       try {
@@ -100,33 +100,30 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
     }),
   );
 
-  it(
-    'ends at an error that nobody handles, with its code, on a full disk as well',
-    { skip: noFullDisk },
-    () =>
-      inFolder(async (folder) => {
-        const disk = openSync(FULL_DISK, 'w');
-        const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
-        const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
-        try {
-          const { child } = await start(folder, ['ignore', disk, disk], env);
-          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-          child.kill('SIGUSR2');
-          assert.deepEqual(await ended, [1, null]);
-        } finally {
-          closeSync(disk);
-        }
-      }),
+  it('exits with its code after an unhandled error on a full disk', { skip: noFullDisk }, () =>
+    inFolder(async (folder) => {
+      const disk = openSync(FULL_DISK, 'w');
+      const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
+      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+      try {
+        const { child } = await start(folder, ['ignore', disk, disk], env);
+        const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+        child.kill('SIGUSR2');
+        assert.deepEqual(await ended, [1, null]);
+      } finally {
+        closeSync(disk);
+      }
+    }),
   );
 
-  it('serves and stops as ever when its reader has gone (`npm -s start | head -1`)', () =>
+  it('serves and stops normally after its reader has exited (`npm -s start | head -1`)', () =>
     inFolder(async (folder) => {
       const server = await start(folder, ['ignore', 'pipe', 'inherit']);
       server.child.stdout?.destroy();
       await servesAndStops(server, 20);
     }));
 
-  it('serves and stops as ever when its reader reads no more, and what it may hold is full', () =>
+  it('serves and stops normally with a stalled reader and a full buffer', () =>
     inFolder(async (folder) => {
       // More lines than fit into the pipe and the log's buffer.
       await servesAndStops(await start(folder, ['ignore', 'pipe', 'inherit']), 1_000);

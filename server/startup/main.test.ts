@@ -31,7 +31,7 @@ const ask = (site: { readonly url: string }) =>
   });
 
 describe('the start', () => {
-  it('is refused with one sentence for each slip in settings and words, all at once, and touches nothing', () => {
+  it('is refused with one sentence per mistake in settings and words, and changes nothing', () => {
     const copy = copyProject();
     try {
       for (const [file, slip] of [
@@ -62,7 +62,7 @@ describe('the start', () => {
     }
   });
 
-  it('that fails leaves one line in the log, and no word of what the database said', () =>
+  it('logs one line without the database’s message if it fails', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'leads.db');
       const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
@@ -80,7 +80,7 @@ describe('the start', () => {
     }));
 });
 
-it('a start translates nothing that the look before it has translated', () =>
+it('a start compiles nothing that --check has compiled', () =>
   inFolder(async (folder) => {
     const env = { NODE_COMPILE_CACHE: path.join(folder, 'compiled'), CAMPAIGN_FOLDER: TEST_CAMPAIGN };
     const { status, stderr } = spawnSync(process.execPath, [START, '--check'], {
@@ -99,7 +99,7 @@ it('a start translates nothing that the look before it has translated', () =>
   }));
 
 describe('an instance', () => {
-  it('is the same wherever the command was typed, and is served though its mail account cannot be used', () =>
+  it('is the same from any working folder, and is served despite a broken mail account', () =>
     inFolder(async (folder) => {
       const elsewhere = path.join(folder, 'elsewhere');
       mkdirSync(elsewhere);
@@ -124,7 +124,7 @@ describe('an instance', () => {
       );
     }));
 
-  it('without INSTANCE_FOLDER is that of the project, never the current folder', () =>
+  it('without INSTANCE_FOLDER is the project’s, never the working folder', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
       const before = process.cwd();
@@ -140,7 +140,7 @@ describe('an instance', () => {
       }
     }));
 
-  it('leaves a folder alone that is not its own, and says who can look into it', () =>
+  it('does not change a foreign folder, and warns if others can read it', () =>
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
@@ -155,7 +155,7 @@ describe('an instance', () => {
         );
     }));
 
-  it('writes nothing but lines of its log where standard output is no terminal', () =>
+  it('writes only log lines if standard output is not a terminal', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
       assert.equal((await ask(site)).status, 202);
@@ -170,7 +170,7 @@ describe('an instance', () => {
     }));
 });
 
-it('a release can be gone back to: it serves a database that a newer one has used, tidies it and keeps it private', () =>
+it('an older release serves a newer database, does its housekeeping and keeps it private', () =>
   inFolder(async (folder) => {
     const data = path.join(folder, 'data');
     const mail = path.join(data, 'mail');
@@ -218,8 +218,8 @@ it('a release can be gone back to: it serves a database that a newer one has use
     }
   }));
 
-describe('a change of APP_SECRET', () => {
-  it('signs no visitor out and keeps the codes under way, as long as the old one stands second', () =>
+describe('rotating APP_SECRET', () => {
+  it('keeps sessions and pending codes while the old secret is listed second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>

@@ -61,8 +61,8 @@ async function refusedStart(folder: string, env: Readonly<Record<string, string>
   return sentence;
 }
 
-describe('a start that cannot succeed ends with one sentence:', { concurrency: 2 }, () => {
-  it('the port is taken by another program', () =>
+describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
+  it('another program uses the port', () =>
     inFolder(async (folder) => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
@@ -75,7 +75,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the page is running already, and npm start says so before it builds', () =>
+  it('the page is already running, before npm start builds', () =>
     withServer({ engine: 'sqlite' }, ({ app }) =>
       inFolder(async (folder) => {
         const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
@@ -91,7 +91,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       }),
     ));
 
-  it('HOST is no address of this machine', () =>
+  it('HOST is not an IP address of this machine', () =>
     inFolder(async (folder) =>
       assert.match(
         await refusedStart(folder, { HOST: '192.0.2.1' }),
@@ -99,7 +99,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       ),
     ));
 
-  it('the data folder cannot be made', () =>
+  it('the data folder cannot be created', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
@@ -108,7 +108,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
-  it('the database is none, or damaged', () =>
+  it('the database file is invalid or damaged', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
@@ -128,7 +128,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
-  it('the database is from before the first release, and stays as it was', () =>
+  it('the database, which stays unchanged, is older than the first release', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
@@ -145,7 +145,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.deepEqual(readFileSync(file), before);
     }));
 
-  it('the database is a device or a pipe, which stays as it was', () =>
+  it('the database, which stays unchanged, is a device or a pipe', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       execFileSync('mkfifo', ['--mode=666', pipe]);
@@ -156,7 +156,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
 
-  it('the database was used by a newer version from which there is no way back', () =>
+  it('the database was migrated irreversibly by a newer version', () =>
     inFolder(async (folder) => {
       assert.deepEqual((await tryStart(folder)).mistakes, []);
       const { db, close } = openDatabase(
@@ -174,7 +174,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
-  it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
+  it('PostgreSQL is unreachable, refuses the login, or lacks the database or TLS', () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       const refused = (change: (address: URL) => void) => {
@@ -220,7 +220,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         );
     }));
 
-  it('PostgreSQL takes no writes', { skip: behindPgBouncer() }, () =>
+  it('PostgreSQL refuses writes', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -231,7 +231,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     }),
   );
 
-  it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
+  it('the DKIM key is missing, or too weak for receivers', () =>
     inFolder(async (folder) => {
       const refused = () =>
         refusedStart(folder, {
@@ -262,7 +262,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the secret is empty or cut short', () =>
+  it('the secret file is empty or truncated', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       mkdirSync(path.dirname(file));
@@ -273,7 +273,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       }
     }));
 
-  it('the database was used with a secret that is not there', () =>
+  it('the database was used with a secret that is now missing', () =>
     inFolder(async (folder) => {
       const secretFile = path.join(folder, 'data', 'app-secret');
       assert.deepEqual((await tryStart(folder)).mistakes, []);
@@ -300,7 +300,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
     }));
 
-  it('a setting is misspelt, in the environment or in .env', () =>
+  it('a setting in the environment or in .env is misspelt', () =>
     inFolder(async (folder) => {
       assert.equal(
         await refusedStart(folder, { SMPT_URL: 'smtp://mail.example.com' }),
@@ -315,7 +315,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
-  it('a package is missing, or is not the version that is wanted', () =>
+  it('a package is missing or has the wrong version', () =>
     inFolder(async (folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -360,7 +360,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
 
-  it('the look before the build knows every package that the build imports', () => {
+  it('any package that the build imports is missing (buildPackages lists them all)', () => {
     const { dependencies, buildPackages } = JSON.parse(
       readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
     ) as {
@@ -383,7 +383,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
   });
 
-  it('Node is too old to read the rest', () =>
+  it('Node is too old', () =>
     inFolder(async (folder) => {
       const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
       assert.equal(

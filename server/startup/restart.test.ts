@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 const RESTARTS = 2;
 
-it('a restart on a passed socket refuses no page and no form', () =>
+it('a restart on a systemd socket refuses no page and no form', () =>
   inFolder(async (folder) => {
     const env = { ...SETTINGS, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
     // The socket overrides PORT.
@@ -52,7 +52,7 @@ it('a restart on a passed socket refuses no page and no form', () =>
     assert.equal(page.processes().length, RESTARTS + 1);
   }));
 
-it('nothing is loaded any more once the page serves, so that "npm ci" may put other packages into its place', async () => {
+it('a serving page loads no more modules, so "npm ci" can replace packages', async () => {
   const inbox = await startInbox();
   const receiver = await startReceiver();
   // Reports every package and project file that Node loads.

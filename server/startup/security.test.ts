@@ -40,8 +40,8 @@ async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
 }
 
 for (const engine of ENGINES) {
-  describe(`on ${engine}`, () => {
-    it('a copy of the database holds no code, no session and no secret', () =>
+  describe(`security on ${engine}:`, () => {
+    it('a copy of the database contains no code, session or secret', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
@@ -60,7 +60,7 @@ for (const engine of ENGINES) {
         assert.ok(!verified.includes(TEST_SECRET));
       }));
 
-    it('the log holds nothing about a person and no secret', () =>
+    it('the log contains no personal data and no secret', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         await visitor.post(API.leads, filledForm({ name: 'Ada\u2028Lovelace' }));
@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
           assert.doesNotThrow(() => JSON.parse(line), 'one line, one record');
       }));
 
-    it('every answer has an id of ours, which its line in the log has too', () =>
+    it('every response has an ID that its log line repeats', () =>
       withServer({ engine }, async (server) => {
         const response = await server.app.inject({ url: API.article, headers: { 'x-request-id': 'mine' } });
         const id = String(response.headers['x-request-id']);
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.ok(server.logLines.some((line) => line.includes(id)));
       }));
 
-    it('whatever is sent, an answer below 500 with a sentence comes back', { timeout: 60_000 }, () =>
+    it('random requests get a response below 500 with a sentence', { timeout: 60_000 }, () =>
       withServer(
         {
           engine,
@@ -207,7 +207,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('over https both cookies are Secure, host-only and out of reach for scripts, and browsers stay on https', () =>
+it('over https both cookies are Secure, host-only and HttpOnly, and browsers stay on https', () =>
   withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
     const visitor = createVisitor(server);
     const asked = await visitor.post(API.leads, filledForm());
@@ -228,7 +228,7 @@ it('over https both cookies are Secure, host-only and out of reach for scripts, 
     }
   }));
 
-it('a planted session is replaced when a code is entered', () =>
+it('entering a code replaces a planted session', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const enter = async (email: string, planted?: string) => {
       const visitor = createVisitor(server);
@@ -248,7 +248,7 @@ it('a planted session is replaced when a code is entered', () =>
     assert.equal((await crossed.get(API.article)).statusCode, 401);
   }));
 
-it('no path leads out of the folder of public files', () =>
+it('no path leaves the folder of public files', () =>
   withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     for (const url of [
       '/../package.json',
@@ -275,7 +275,7 @@ it('no path leads out of the folder of public files', () =>
     }
   }));
 
-it('no address gets into the log, though the mail server repeats it', () => {
+it('the log omits an e-mail address that the mail server repeats', () => {
   const onRecipient = (address: string) =>
     Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
   return withServer({ engine: 'sqlite', inbox: { onRecipient } }, async (server) => {
@@ -290,7 +290,7 @@ it('no address gets into the log, though the mail server repeats it', () => {
 });
 
 // A backtracking regular expression would take minutes.
-it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
+it('validation of any text is fast', { timeout: 60_000 }, () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const email of [
       `${'a'.repeat(5_000)}@`,
@@ -308,7 +308,7 @@ it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
   }),
 );
 
-it('settings are read or complained about, whatever they are', () => {
+it('random settings are accepted or reported', () => {
   const names = [
     'PORT',
     'PUBLIC_URL',

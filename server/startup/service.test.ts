@@ -73,7 +73,7 @@ function openFilesIn(folder: string): string[] {
 
 for (const engine of ENGINES) {
   describe(`a service on ${engine}`, { concurrency: true }, () => {
-    it('is opened twice on one database: what one of them queues, the other one mails once its worker starts', (t) =>
+    it('can be opened twice on one database, and the second sends mail queued by the first', (t) =>
       inFolder(async (folder) => {
         const inbox = await startInbox();
         t.after(() => inbox.close());
@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
         await third.close();
       }));
 
-    it('needs no built site, and leaves nothing running', async () => {
+    it('opens without a built site and leaves nothing running', async () => {
       const copy = copyProject();
       try {
         const { stdout } = await run(
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('leaves nothing open when it cannot be opened, foreseen or not', () =>
+    it('leaves nothing open after an expected or unexpected failure', () =>
       inFolder(async (folder) => {
         const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
 }
 
 describe('a service', { concurrency: true }, () => {
-  it('does not keep a file open that is no database', { skip: process.platform !== 'linux' }, () =>
+  it('closes a file that is not a database', { skip: process.platform !== 'linux' }, () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
       const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
@@ -192,14 +192,14 @@ describe('a service', { concurrency: true }, () => {
     }),
   );
 
-  it('on a database in memory keeps its secret with the instance, wherever it was started', () =>
+  it('with an in-memory database stores its secret in the instance folder', () =>
     inFolder(async (folder) => {
       const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
       await service.close();
       assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'mail']);
     }));
 
-  it('leaves a database open that it was given', () =>
+  it('does not close a database passed to it', () =>
     inFolder(async (folder) => {
       const database = await freshDatabase('sqlite');
       const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
@@ -208,7 +208,7 @@ describe('a service', { concurrency: true }, () => {
       await database.close();
     }));
 
-  it('tells log, metrics and operator when the breaker opens', () =>
+  it('reports an open breaker to log, metrics and operator', () =>
     withServer(
       {
         engine: 'sqlite',
@@ -230,7 +230,7 @@ describe('a service', { concurrency: true }, () => {
     ));
 });
 
-it('a service that closes finishes the mail in hand, also when webhooks cannot be stopped', () =>
+it('a closing service finishes the mail being sent, even if webhooks fail to stop', () =>
   inFolder(async (folder) => {
     const gate = createGate();
     const started = Promise.withResolvers<void>();

@@ -62,7 +62,7 @@ async function withBusySite(
 const isStopping = (site: Site) => until(() => site.output().includes('"msg":"Stopping."'));
 
 describe('Ctrl-C', { concurrency: true }, () => {
-  it('ends the server at once when it is meant', () =>
+  it('pressed twice ends the server at once', () =>
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);
@@ -76,8 +76,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
     }));
 
   for (const [title, signal, again] of [
-    ['reaches the server twice through npm, and still stops in order', 'SIGINT', 'SIGINT'],
-    ['has the same effect as closing the terminal', 'SIGHUP', null],
+    ['sent twice by npm still stops the server in order', 'SIGINT', 'SIGINT'],
+    ['stops the server in order, as closing the terminal does', 'SIGHUP', null],
   ] as const)
     it(title, () =>
       withBusySite('sqlite', async (site, release) => {
@@ -93,8 +93,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`the stop on ${engine}`, { concurrency: true }, () => {
-    it('finishes the mail in hand, and writes down the visits that were counted', () =>
+  describe(`a stop on ${engine}`, { concurrency: true }, () => {
+    it('finishes the mail being sent and writes the counted visits', () =>
       withBusySite(engine, async (site, release) => {
         const headers = { 'user-agent': 'Mozilla/5.0 Chrome/142.0.0.0 Safari/537.36' };
         await (await fetch(`${site.url}/?utm_source=late`, { headers })).arrayBuffer();
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(site.output(), /late|Chrome/);
       }));
 
-    it('gives a mail back that does not get done, for the next process to send', () =>
+    it('releases an unfinished mail for the next process', () =>
       withBusySite(engine, async (site) => {
         assert.equal(await site.stop('SIGTERM'), 0);
         const row = await outboxRow(site);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a stop turns health to 503 on kept connections, accepts no new ones, and outlasts a request that never ends', async () => {
+it('a stop answers health with 503 on kept connections, accepts no new ones, and does not wait for an endless request', async () => {
   const site = await startSite();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const health = async () => {

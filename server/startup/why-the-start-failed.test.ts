@@ -27,13 +27,13 @@ async function onBlockedPort(answer: RequestListener, act: (port: number) => Pro
   return assert.fail('none of these ports is free');
 }
 
-describe('metrics on a port that browsers refuse', () => {
+describe('metrics on a port that fetch refuses', () => {
   const look = async (port: number) => {
     const host = '127.0.0.1';
     return portMistakes({ port: await freePort(), host, metrics: { port, host } });
   };
 
-  it('are known as those of the page that runs', () =>
+  it('are recognised as the running page’s', () =>
     onBlockedPort(
       (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
       async (port) => {
@@ -41,7 +41,7 @@ describe('metrics on a port that browsers refuse', () => {
       },
     ));
 
-  it('are not taken for those of another program', () =>
+  it('are told apart from another program’s', () =>
     onBlockedPort(
       (_, response) => response.end('x'.repeat(1_000_000)),
       async (port) =>
@@ -51,7 +51,7 @@ describe('metrics on a port that browsers refuse', () => {
     ));
 });
 
-it('a database file whose disk has no shared memory, no locks or an error is explained by that', () => {
+it('a database file on a disk without shared memory or locks, or with I/O errors, is explained', () => {
   const explain = (errcode: number) =>
     explainDatabaseFailure(
       Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),
