@@ -23,8 +23,8 @@ const PROGRAM = `
   await tick();
 `;
 
-describe('a collection of garbage', () => {
-  it('leaves V8 what it knows of ticks, of which each answer makes several', () =>
+describe('garbage collection', () => {
+  it('keeps V8’s optimised shapes of pending ticks', () =>
     inFolder((folder) => {
       const log = path.join(folder, 'v8.log');
       const flags = ['--log-ic', `--logfile=${log}`, '--no-logfile-per-isolate', '--input-type=module'];
@@ -42,7 +42,7 @@ describe('a collection of garbage', () => {
     }));
 });
 
-it('work on many rows leaves little of what a socket brought, which lies outside the heap', () => {
+it('work on many rows frees socket buffers outside the heap', () => {
   const collect = createCollector();
   const before = process.memoryUsage().arrayBuffers;
   for (let page = 0; page < 40; page += 1) {

@@ -21,11 +21,11 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-describe('what the system refuses', () => {
+describe('an error of the operating system', () => {
   const failing = (code: string, syscall: string, rest = {}) =>
     Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
 
-  it('is a sentence with the file, and what to do', () => {
+  it('becomes a sentence with the file and the action', () => {
     for (const [error, sentence] of [
       [
         failing('ENOSPC', 'write'),
@@ -62,7 +62,7 @@ describe('what the system refuses', () => {
 });
 
 describe('the start', () => {
-  it('says of a fault that it is ours, and of a full machine that it is full', () =>
+  it('reports our own faults as such, and a full disk as a full disk', () =>
     inFolder((folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -96,7 +96,7 @@ describe('the start', () => {
 });
 
 describe('npm run build and npm run picture', () => {
-  it('say that the disk is full, and leave nothing half there', { skip: noDisk }, () =>
+  it('report a full disk and leave no partial files', { skip: noDisk }, () =>
     inFolder((folder) =>
       withSmallDisk({ size: '100k' }, async (disk) => {
         const campaign = path.join(folder, 'full');
@@ -132,7 +132,7 @@ describe('npm run build and npm run picture', () => {
     ),
   );
 
-  it('tell a picture that is none from a place that takes none', () =>
+  it('tell an invalid picture from a failed write', () =>
     inFolder((folder) => {
       const picture = (file: string) =>
         run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;
