@@ -51,7 +51,7 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
 
 for (const engine of ENGINES) {
   describe(`housekeeping on ${engine}`, () => {
-    it('forgets the address of a bounce once nothing else is held about it, and still keeps mail away from it', () =>
+    it('deletes a bounced e-mail address once no other data has it, and still suppresses it', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('deletes what is older than 30 days and was not verified, and keeps leads, receipts and what they rest on', () =>
+    it('deletes unverified data after 30 days and keeps leads, receipts and their submissions', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('keeps for ever where the settings say 0, and mail for a shorter time', () =>
+    it('keeps data for ever with RETENTION_DAYS=0 and deletes mail after MAIL_RETENTION_DAYS', () =>
       withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
         await atDaysAgo(server, 400, async () => {
           await send(server, 'old@example.com');
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
         assert.equal(reports[0]?.outbox, 1);
       }));
 
-    it('takes no more at once than it may, and requests go in between', () =>
+    it('deletes in small transactions and lets requests in between', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
       }));
 
-    it('by two processes at once deletes each row once and disturbs neither', () =>
+    it('deletes each row once when two processes run at the same time', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
@@ -186,7 +186,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('submissions'), 0);
       }));
 
-    it('stops between two steps when the process ends', () =>
+    it('stops between two steps when the process stops', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');
