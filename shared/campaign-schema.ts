@@ -128,7 +128,7 @@ const analytics = z.discriminatedUnion(
         // Its snippet names a separate counting host, which is not needed here.
         z.refine(
           (address) => !address.startsWith('https://cdn.matomo.cloud/'),
-          'must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing',
+          'must be the script of your Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN does not count visits',
         ),
       ),
       site: siteId(/^[1-9]\d*$/, "must be the number that Matomo gave to the site, such as '1'"),
@@ -418,7 +418,7 @@ export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'cho
 const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
-  z.maxLength(100, 'must have 100 characters at most'),
+  z.maxLength(100, 'must have at most 100 characters'),
   z.refine((text) => !text.includes(';'), 'must not contain ; because it separates several answers'),
 );
 
@@ -427,18 +427,15 @@ const ownField = z
     id: z.string({ error: 'must be a text' }).check(
       z.regex(
         /^[a-z][a-z0-9_]{0,39}$/,
-        'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
+        'must begin with a small letter and have only small letters, digits and _, such as job_title',
       ),
-      z.refine(
-        (id) => !TAKEN_IDS.has(id) && !isImportHeading(id),
-        'is the name of something else; choose another one',
-      ),
+      z.refine((id) => !TAKEN_IDS.has(id) && !isImportHeading(id), 'is a reserved name; choose another one'),
     ),
     label: lineOfWords.check(
-      z.maxLength(100, 'must have 100 characters at most'),
+      z.maxLength(100, 'must have at most 100 characters'),
       z.refine(
         (label) => !isImportHeading(label),
-        'is a column that an import takes for something else; choose another one',
+        'is read as another column by an import; choose another one',
       ),
     ),
     kind: z.enum(FIELD_KINDS),
@@ -447,7 +444,7 @@ const ownField = z
     maxLength: z.optional(
       z
         .int({ error: 'must be a number of characters, such as 80' })
-        .check(z.minimum(1, 'must be 1 at least'), z.maximum(2000, 'must be 2000 at most')),
+        .check(z.minimum(1, 'must be at least 1'), z.maximum(2000, 'must be at most 2000')),
     ),
     autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
     options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
@@ -469,11 +466,10 @@ const ownField = z
       if (isChoice && options === undefined)
         complain('kind', 'needs options: a list of the answers to choose from');
       if (!isChoice && options !== undefined)
-        complain('options', 'belong to the kinds choice and choices; take them out, or change the kind');
-      if (isChoice && maxLength !== undefined)
-        complain('maxLength', 'belongs to the other kinds; take it out');
+        complain('options', 'belong to the kinds choice and choices; remove them, or change the kind');
+      if (isChoice && maxLength !== undefined) complain('maxLength', 'belongs to the other kinds; remove it');
       if (kind === 'choices' && autocomplete !== undefined)
-        complain('autocomplete', 'belongs to the other kinds; take it out');
+        complain('autocomplete', 'belongs to the other kinds; remove it');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
           context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });

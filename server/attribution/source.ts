@@ -45,8 +45,8 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
 }
 
 /**
- * Texts, one of which everyone from a source has; a cheap first filter.
- * @returns undefined for an unknown source
+ * A cheap first filter: the attribution of everyone from a source contains one of these texts.
+ * @returns undefined for `direct`
  */
 export function hintsOf(source: string): readonly string[] | undefined {
   if (source === DIRECT) return undefined;

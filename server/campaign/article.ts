@@ -174,7 +174,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       add(
         line,
         text().startsWith('<!--')
-          ? 'a comment would be shown as text; take it out'
+          ? 'a comment would be shown as text; remove it'
           : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown instead`,
       );
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
@@ -211,9 +211,7 @@ function pictureMistake(href: string, isPicture: (name: string) => boolean): str
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
     return 'is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name';
-  return isPicture(name)
-    ? null
-    : 'is not there; put it into media/ of the campaign, with this name to the letter';
+  return isPicture(name) ? null : 'is not there; put it into media/ of the campaign, with exactly this name';
 }
 
 /** The other mistakes on a line, and the same one on the next, follow from the first. */

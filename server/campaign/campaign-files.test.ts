@@ -39,10 +39,10 @@ describe('campaign files', () => {
       assert.deepEqual(
         called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
-          'campaign/emails/code.yaml: is missing; there is code.yml: give it this name, to the letter.',
-          'campaign/consent.yaml: is missing; there is Consent.yaml: give it this name, to the letter.',
+          'campaign/emails/code.yaml: is missing; there is code.yml: give it exactly this name.',
+          'campaign/consent.yaml: is missing; there is Consent.yaml: give it exactly this name.',
           'campaign/article/article.md: is missing; put it back, or take it from examples/ of the project.',
-          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it this name, to the letter.',
+          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it exactly this name.',
         ],
       );
     }));
@@ -56,7 +56,7 @@ describe('campaign files', () => {
         campaignMistakes(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
         [
           'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
-          'video: media/film.vtt is something else than its name says; save it as WebVTT.',
+          'video: media/film.vtt is not what its name says; save it as WebVTT.',
           'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
         ],
       );
@@ -158,7 +158,7 @@ describe('campaign warnings', () => {
         [
           'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
           'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
-          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
+          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a phone the header takes two lines.',
           'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off longer ones.',
           'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off longer ones.',
           'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',

@@ -61,7 +61,7 @@ export function missingFile(folder: string, file: string): Mistake {
   const cure =
     near === undefined
       ? 'put it back, or take it from examples/ of the project'
-      : `there is ${near}: give it this name, to the letter`;
+      : `there is ${near}: give it exactly this name`;
   return { file: nameOf(folder, file), message: `is missing; ${cure}.` };
 }
 

@@ -94,7 +94,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'a second document',
     'publisher: Us\n---',
-    `@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`,
+    `@+1:1: ${NOT_READ} --- would begin a second file; remove the line.`,
   ],
   [
     'a list where a text is wanted',
@@ -196,7 +196,7 @@ const IN_THE_SITE: readonly Case[] = [
   [
     'the Matomo Cloud script on its CDN, with a separate counting host',
     'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
-    '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
+    '@+2: analytics.script: must be the script of your Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN does not count visits.',
   ],
   [
     'an address that would write into the Content-Security-Policy',
@@ -212,7 +212,7 @@ const IN_THE_SITE: readonly Case[] = [
   [
     'a file to download that is not there',
     'download:\n  label: Download as PDF\n  file: guide.pdf',
-    '@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.',
+    '@+2: download.file: needs article/guide.pdf; put it there, or remove the entry.',
   ],
   [
     'a download outside article/',
@@ -227,7 +227,7 @@ const IN_THE_SITE: readonly Case[] = [
       ['https//example.com', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
       ['javascript:alert(1)', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
       ['https://example.com/our privacy', 'must not hold blanks; write %20 for one'],
-      ['“https://example.com”', 'holds a curly quote; take it out, or type straight ones around the text'],
+      ['“https://example.com”', 'holds a curly quote; remove it, or type straight ones around the text'],
       [
         "'#benefit'",
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
@@ -252,7 +252,7 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
     'a section that is in the list twice, and one that has no words',
     'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
     '@+5:5: sections.4: benefits is in the list twice; keep one of them.',
-    '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
+    '@+8:5: sections.7: there is no section questions; write its words, or remove the name.',
   ],
   [
     'a logo whose size is not known',
@@ -262,7 +262,7 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a logo that is not there',
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
-    '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or take the entry out.',
+    '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or remove the entry.',
   ],
 ];
 
@@ -317,7 +317,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'testimonials:',
     'a section that is not in the list',
     'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
-    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or remove these words.',
   ],
   [
     'site.yaml',
@@ -338,7 +338,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '      image: avatar-sarah',
     'a picture that is not there',
     '      image: sarah',
-    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or take the entry out.',
+    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or remove the entry.',
   ],
   [
     'consent.yaml',
@@ -473,7 +473,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
 const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown instead'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown instead'],
-  ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
+  ['a comment', '<!-- later -->', 'a comment would be shown as text; remove it'],
   ['a second title', '# Another', 'is a second title; write ## for a section'],
   ['a heading without a blank', '##Section', 'a blank is missing after the # of "##Section"'],
   ['boxes to tick', '- [ ] This', 'boxes to tick are not drawn; write a plain list'],
@@ -517,7 +517,7 @@ const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...m
   [
     'a picture that is not there',
     '![A chart](media/chart.png)',
-    'media/chart.png is not there; put it into media/ of the campaign, with this name to the letter',
+    'media/chart.png is not there; put it into media/ of the campaign, with exactly this name',
   ],
   [
     'a picture without words',

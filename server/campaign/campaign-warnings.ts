@@ -53,7 +53,7 @@ export function unlistedPage(folder: string): string[] {
       file: nameOf(folder, 'site.yaml'),
       line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
       message:
-        'noindex: search engines are asked not to list the page. Take the line out when it is to be found.',
+        'noindex: search engines are asked not to list the page. Remove the line when the page should be found.',
     }),
   ];
 }
@@ -78,7 +78,7 @@ function variantWarnings(
     ...same.map(({ name }) => ({
       file: nameOf(folder, `variants/${name}`),
       message:
-        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or take the folder away.',
+        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or remove the folder.',
     })),
   ];
 }
@@ -186,12 +186,12 @@ function tooLong(
   variant: string | null,
 ): Mistake[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
-  const twoLines = 'on a telephone it takes two lines';
+  const twoLines = 'on a phone it takes two lines';
   const cut = 'mail programs cut off longer ones';
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
   const rules: Rule[] = [
-    ['site.yaml', ['title'], site.title, header, 'on a telephone the header takes two lines'],
+    ['site.yaml', ['title'], site.title, header, 'on a phone the header takes two lines'],
     ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer ones'],
     ['site.yaml', ['description'], site.description, description, 'search engines cut off longer ones'],
     ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
@@ -200,7 +200,7 @@ function tooLong(
       ['hero', 'headline'],
       landing.hero.headline,
       headline,
-      'on a telephone the button leaves the first screen',
+      'on a phone the button leaves the first screen',
     ],
     ['landing.yaml', ['hero', 'button'], landing.hero.button, button, twoLines],
     ['landing.yaml', ['closing', 'button'], landing.closing.button, button, twoLines],

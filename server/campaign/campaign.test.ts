@@ -57,7 +57,7 @@ describe('campaign mistakes', () => {
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
       assert.deepEqual(result.mistakes, [
-        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
+        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or remove the entry.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
@@ -72,8 +72,8 @@ describe('campaign mistakes', () => {
       const at = (start: string) =>
         `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
       assert.deepEqual(pageMistakes(folder), [
-        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
-        `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
+        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or remove the entry.`,
+        `${at('video:')}: video: needs media/film.webm; put it there, or remove the entry.`,
       ]);
     }));
 });
@@ -118,7 +118,7 @@ describe('the sections of the landing page', () => {
     );
     assert.match(
       mistakesIn((landing) => delete landing['benefits']).join(),
-      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or take this out\.$/,
+      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or remove this\.$/,
     );
   });
 

@@ -74,13 +74,11 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
   const missing = absent.filter((file) => alike(file) === undefined);
   return [
     ...(missing.length > 0
-      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or take the entry out`]
+      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or remove the entry`]
       : []),
     ...absent.flatMap((file) => {
       const name = alike(file);
-      return name === undefined
-        ? []
-        : [`needs media/${file}; there is ${name}: give it this name, to the letter`];
+      return name === undefined ? [] : [`needs media/${file}; there is ${name}: give it exactly this name`];
     }),
     ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
   ];
@@ -92,7 +90,7 @@ function mistakesInFile(folder: string, file: string): string[] {
   if (begin === '') return [`media/${file} is empty; put the file there again`];
   const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
   if (wanted !== undefined && found !== wanted)
-    return [`media/${file} is ${found ?? 'something else than its name says'}; save it as ${wanted}`];
+    return [`media/${file} is ${found ?? 'not what its name says'}; save it as ${wanted}`];
   return wanted === 'SVG' && svgSize(folder, file) === null ? [`media/${file} must have a viewBox`] : [];
 }
 

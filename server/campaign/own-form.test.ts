@@ -103,11 +103,11 @@ describe('form.yaml', () => {
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
       assert.deepEqual(ask(id, 'A'), [
-        'campaign/form.yaml:2: fields.0.id: is the name of something else; choose another one.',
+        'campaign/form.yaml:2: fields.0.id: is a reserved name; choose another one.',
       ]);
     for (const label of ['E-Mail', 'Work email', 'Organisation', 'Status', 'First_Name', 'Opt-in time'])
       assert.deepEqual(ask('a', label), [
-        'campaign/form.yaml:2: fields.0.label: is a column that an import takes for something else; choose another one.',
+        'campaign/form.yaml:2: fields.0.label: is read as another column by an import; choose another one.',
       ]);
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
@@ -132,8 +132,8 @@ describe('form.yaml', () => {
     [
       'an ID with capitals, a reserved one, and a duplicate',
       'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
-      ':2: fields.0.id: must begin with a small letter and have small letters, digits and _ alone, such as job_title.',
-      ':3: fields.1.id: is the name of something else; choose another one.',
+      ':2: fields.0.id: must begin with a small letter and have only small letters, digits and _, such as job_title.',
+      ':3: fields.1.id: is a reserved name; choose another one.',
     ],
     [
       'two fields with one id, one label or one property',
@@ -146,7 +146,7 @@ describe('form.yaml', () => {
       'a choice without options, options without a choice, and an option that separates',
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
       ':2: fields.0.kind: needs options: a list of the answers to choose from.',
-      ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
+      ':3: fields.1.options: belong to the kinds choice and choices; remove them, or change the kind.',
       ':4:49: fields.2.options.0: must not contain ; because it separates several answers.',
     ],
     [

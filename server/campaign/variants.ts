@@ -59,7 +59,7 @@ export function variantMistakes(folder: string): Mistake[] {
       ? [
           {
             file: nameOf(folder, 'variants'),
-            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; take some out.`,
+            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`,
           },
         ]
       : []),
@@ -73,7 +73,7 @@ function fileMistakes(folder: string, variant: string): Mistake[] {
     return [
       {
         file: nameOf(folder, `variants/${variant}`),
-        message: 'is empty; put the words that differ into landing.yaml there, or take the folder away.',
+        message: 'is empty; put the words that differ into landing.yaml there, or remove the folder.',
       },
     ];
   return files

@@ -91,7 +91,7 @@ function guideFileMistakes(
 ): WordsMistake[] {
   const file = statSync(guideFileIn(folder, name), { throwIfNoEntry: false });
   if (!file?.isFile())
-    return [{ entry, message: `needs article/${name}; put it there, or take the entry out` }];
+    return [{ entry, message: `needs article/${name}; put it there, or remove the entry` }];
   return file.size > megabytes * 1e6
     ? [{ entry, message: `is a file of ${Math.ceil(file.size / 1e6)} MB; ${reason(megabytes)}` }]
     : [];
@@ -123,7 +123,7 @@ export const landingOf = (folder: string) =>
           ? [
               {
                 entry: ['inside'],
-                message: 'belongs to the end of benefits, which are missing; write them, or take this out',
+                message: 'belongs to the end of benefits, which are missing; write them, or remove this',
               },
             ]
           : []),
@@ -156,12 +156,12 @@ function orderMistakes(landing: Landing): WordsMistake[] {
       if (sections.indexOf(name) < at)
         return { entry, message: `${name} is in the list twice; keep one of them` };
       if (!isPresent(name))
-        return { entry, message: `there is no section ${name}; write its words, or take the name out` };
+        return { entry, message: `there is no section ${name}; write its words, or remove the name` };
       return [];
     }),
     ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
       entry: [name],
-      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or take these words out`,
+      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or remove these words`,
     })),
   ];
 }

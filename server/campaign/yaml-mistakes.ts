@@ -36,7 +36,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ code }) => code === 'MULTIPLE_DOCS',
-    message: '--- would begin a second file; take the line out',
+    message: '--- would begin a second file; remove the line',
   },
   {
     matches: ({ code }) => code === 'BAD_DQ_ESCAPE',

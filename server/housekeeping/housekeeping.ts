@@ -36,7 +36,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
         ...service,
         shouldStop,
         onExpired: (expired) => {
-          logger.info({ expired }, 'Housekeeping deleted rows whose time was over.');
+          logger.info({ expired }, 'Housekeeping deleted expired rows.');
           service.metrics.expired(expired);
         },
       }),
@@ -46,7 +46,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
       pollMs: SEALING_MS,
       restsFirst: true,
       work: createSealer(service, shouldStop),
-      onError: warn('Consents could not be sealed yet; tried again soon.'),
+      onError: warn('Consents could not be sealed; this is retried soon.'),
     }),
     startWakeLoop({
       pollMs: COUNTING_MS,
@@ -61,7 +61,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
         pollMs: NEWS_MS,
         work: createNewLeadNews({ ...service, shouldStop }),
         onError: (error) => {
-          if (!stopping) warn('The news of new leads could not be queued yet; tried again soon.')(error);
+          if (!stopping) warn('The e-mail about new leads could not be queued; this is retried soon.')(error);
         },
       }),
     );

@@ -1,4 +1,4 @@
-// Answers bytes that Node cannot parse. There is no request object, so no hook, log or route runs.
+// Answers bytes that Node cannot parse. Without a request object, no hook, log or route runs.
 import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';

@@ -72,9 +72,9 @@ async function tries({ database }: ServerUnderTest): Promise<number> {
 }
 
 const FULL_SQLITE =
-  'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.';
+  'The disk of the database is full, so forms are refused. Free some space; no restart is needed.';
 const FULL_POSTGRES =
-  'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.';
+  'The disk of PostgreSQL is full, so forms are refused. Free some space; no restart is needed here.';
 
 describe('GET /api/health without database writes', () => {
   it('answers 503 on a full SQLite file until there is room and a minute has passed', () =>
@@ -126,7 +126,7 @@ describe('GET /api/health without database writes', () => {
       assert.equal(await sendForm(server), 503);
       assert.match(
         (await health(server)).body,
-        /^The database file takes no writes, so forms are refused\. Look /,
+        /^The database file is not writable, so forms are refused\. Check /,
       );
       await sql`pragma query_only = off`.execute(db);
       assert.equal(await sendForm(server), 202);
@@ -141,7 +141,7 @@ describe('GET /api/health without database writes', () => {
         async () =>
           (await sendForm(server)) === 503 &&
           (await health(server)).body.startsWith(
-            'PostgreSQL takes no writes, so forms are refused. Name the primary server in DATABASE_URL, ',
+            'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, ',
           ),
       );
       assert.equal((await health(server)).status, 503);
@@ -162,7 +162,7 @@ describe('GET /api/health without database writes', () => {
             assert.deepEqual(
               await health(server),
               sick(
-                'Another program keeps the database file locked, so forms are refused. Find out which (fuser, with the name of the file) and end it.',
+                'Another program keeps the database file locked, so forms are refused. Find it (fuser FILE) and stop it.',
               ),
             );
           });

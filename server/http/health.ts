@@ -57,7 +57,7 @@ export function addHealthRoute(
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       if (await refusesEverybody(database.db, clock()))
         return sick(
-          'The mail server refuses our mail to everybody. Its words are in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
+          'The mail server refuses all our mail. Its reply is in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
         );
       if (await mailStandsStill(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
         return sick('No mail has gone out for more than two minutes.');

@@ -182,7 +182,7 @@ function createStrippedPathWarning(
     warned = true;
     log.warn(
       `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +
-        'proxy_pass without anything behind the port; in Caddy, handle in the place of handle_path.',
+        'use proxy_pass without a path after the port; in Caddy, use handle instead of handle_path.',
     );
   };
 }

@@ -20,7 +20,7 @@ const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
 /** Beyond this, the last request waits for the database longer than a visitor would. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
-const TOO_MUCH_MEMORY = 'This process holds more memory than it should. Please restart it.';
+const TOO_MUCH_MEMORY = 'This process uses too much memory. Please restart it.';
 
 export type LoadLimits = {
   readonly maxInHand: number;

@@ -80,7 +80,7 @@ export function readSources(project: string, campaign: string): Sources {
   };
 }
 
-/** Ignores folders that are not installed. */
+/** Ignores missing source folders. */
 function changedSources(project: string, before: Sources, now: Sources): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>

@@ -29,7 +29,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   const leftOut = createMinuteLog<Kind>(
     logger,
     ['answered', 'refused', 'failed'],
-    'Lines about requests were left out: one network, or all together, had more than the log has room for. Metrics count every request.',
+    'Log lines of requests were dropped: one network, or all together, exceeded the limit of the log. Metrics count every request.',
   );
   const limitTo = (mostOfNetwork: number, mostOfAll: number) => {
     const { windowMs, mostNetworks } = LOG_LINES;

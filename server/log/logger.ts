@@ -91,7 +91,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
     .map((line) => line.trim());
 }
 
-const NO_WORDS = 'An error without words of ours.';
+const NO_WORDS = 'An error without its own message.';
 
 /** A quick check, because every log line passes it and few hold an error. */
 function holdsError(args: readonly unknown[]): boolean {
@@ -167,10 +167,7 @@ export function openServerLog(
   level: string,
 ): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {
   const output = openLogOutput(({ count, since, until }) =>
-    say(
-      `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
-      'warn',
-    ),
+    say(`${count} log lines could not be written between ${isoTime(since)} and ${isoTime(until)}.`, 'warn'),
   );
   const say = createSay(output);
   const { linesLost, writeRest } = output;

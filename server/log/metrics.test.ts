@@ -102,7 +102,11 @@ for (const engine of ENGINES) {
         await server.inbox.close();
         await createVisitor(server).post(API.leads, filledForm());
         await until(() => server.mailEvents.length > 0);
-        assert.equal((await server.app.inject(API.health)).statusCode, 200, 'a first failure is no alarm');
+        assert.equal(
+          (await server.app.inject(API.health)).statusCode,
+          200,
+          'a first failure is not an alarm',
+        );
         await server.advance(121);
         const sick = await server.app.inject(API.health);
         assert.equal(sick.statusCode, 503);

@@ -80,7 +80,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
   });
   const mails = new Counter({
     name: 'lead_page_mails_total',
-    help: 'What became of mail: sent, dropped because its code had expired, refused for good, or failed for now.',
+    help: 'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
     labelNames: ['outcome'],
     registers,
   });
@@ -116,7 +116,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
   });
   const expired = new Counter({
     name: 'lead_page_expired_rows_total',
-    help: 'Rows deleted because they had had their time, by table.',
+    help: 'Deleted expired rows, by table.',
     labelNames: ['table'],
     registers,
   });
@@ -162,13 +162,13 @@ function createStateMetrics(
   const registers = [registry];
   const logLines = new Counter({
     name: 'lead_page_log_lines_lost_total',
-    help: 'Lines of the log that could not be written, as on a full disk.',
+    help: 'Log lines that could not be written, as on a full disk.',
     registers,
   });
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
   const age = new Gauge({
     name: 'lead_page_outbox_age_seconds',
-    help: 'Age of the oldest mail that waits; 0 when none does.',
+    help: 'Age of the oldest waiting mail; 0 without any.',
     registers,
   });
   const events = new Gauge({
@@ -179,7 +179,7 @@ function createStateMetrics(
   });
   const decided = new Gauge({
     name: 'lead_page_codes_last_hour',
-    help: 'Codes whose time ran out within the last hour, by what became of them: entered or expired.',
+    help: 'Codes that ended within the last hour: entered or expired.',
     labelNames: ['outcome'],
     registers,
   });

@@ -86,7 +86,7 @@ describe('the start', () => {
       };
       assert.match(
         start(`throw new TypeError('nobody foresaw this');`),
-        /^The server cannot start:\n {2}- This is a fault of the page, not of yours\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+        /^The server cannot start:\n {2}- This is a bug in the page\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
       );
       assert.equal(
         start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),

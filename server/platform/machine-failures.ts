@@ -4,9 +4,9 @@ import process from 'node:process';
 
 /** Follow "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'what should be its folder is a file. Name another.',
+  ENOTDIR: 'its folder is a file. Name another.',
   EISDIR: 'it is a folder. Name a file in it.',
-  ELOOP: 'its links lead in a circle. Name another.',
+  ELOOP: 'its symbolic links form a loop. Name another.',
   EEXIST: 'something else has that name. Move it away, or name another place.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
   EACCES: 'permission is denied. Give it to this user, or name another place.',
@@ -71,7 +71,7 @@ export function explainSystemFailure(error: unknown): string | null {
 
 /** @param lines the error and its place */
 export const sayFault = (lines: string): string =>
-  `This is a fault of the page, not of yours. Please report it where you got the page, with these lines:\n${lines}`;
+  `This is a bug in the page. Please report it where you got the page, with these lines:\n${lines}`;
 
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -38,7 +38,7 @@ export function touchPrivateFile(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) {
     const code = stats.isDirectory() ? 'EISDIR' : 'EFTYPE';
-    throw Object.assign(new Error(`${file} is no file.`), { code });
+    throw Object.assign(new Error(`${file} is not a file.`), { code });
   }
   // Closing an existing file would release this process's locks on it (POSIX, close).
   if (stats === undefined) closeSync(openSync(file, 'a', 0o600));
@@ -59,7 +59,7 @@ export function openToOthers(names: readonly string[]): string[] {
 }
 
 export const sayOpenToOthers = (name: string): string =>
-  `Other users of this machine can look into ${name}. If nobody else needs to, take it away: chmod go= ${name}`;
+  `Other users of this machine can read ${name}. Unless they need to, remove their access: chmod go= ${name}`;
 
 const modeOf = (name: string): number | null => {
   const stats = statSync(name, { throwIfNoEntry: false });

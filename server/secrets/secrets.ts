@@ -97,7 +97,7 @@ export function lookAtSecretFile(file: string): SecretFile {
     return {
       type: 'unusable',
       sentence:
-        `${file} is empty, cut short or no secret (it must be 43 characters or more, in one line). Put it back from a backup. ` +
+        `${file} is empty, truncated or not a secret (it must be 43 characters or more, in one line). Put it back from a backup. ` +
         'Without one, delete it and set APP_SECRET to a new secret: visitors must then ask for new codes.',
     };
   }

@@ -55,7 +55,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 }
 
 /**
- * Why an entry does not mean what it seems to.
+ * Why an entry is ambiguous.
  * @param rest the lines after it
  */
 function mistakeInEntry(

@@ -57,7 +57,7 @@ const RULES: readonly Rule[] = [
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
     // Does not repeat the URL, because anyone who knows it can send to it.
     message:
-      'WEBHOOK_URLS names an IP address that is not called. Set WEBHOOK_ALLOW_PRIVATE=yes to call one of your own network; link-local, multicast and reserved ones, and those of cloud metadata, are never called.',
+      'WEBHOOK_URLS names a refused IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to call a private one; link-local, multicast, reserved and cloud metadata ones are never called.',
   },
   {
     broken: ({ values, texts }) =>

@@ -73,7 +73,7 @@ export const pageUrl: ReadSetting<string> = (text) => {
     port === null ? '' : `must not name port ${port}, which no browser opens`,
     PAGE_URL.test(text)
       ? ''
-      : 'must be the URL of the page alone, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
+      : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
   ].filter((mistake) => mistake !== '');
   return mistakes.length > 0 ? { mistakes } : { value: text };
 };
@@ -88,7 +88,7 @@ export const deskUrl: ReadSetting<string> = (text) => {
   const mistakes = [
     ORIGIN.test(text)
       ? ''
-      : 'must be the URL of a host alone, such as https://desk.example.com: no path, no "?" and no "#"',
+      : 'must be only the URL of a host, such as https://desk.example.com: no path, no "?" and no "#"',
     url.protocol === 'https:' || isLoopback(url.hostname)
       ? ''
       : 'must begin with https. Only this machine may be http, such as http://localhost:3001',
@@ -150,7 +150,7 @@ function isOperatorAddress(text: string): boolean {
 
 export const emailAddress: ReadSetting<string> = textThat(
   isOperatorAddress,
-  'must be one e-mail address alone, such as you@example.com: no name, no "mailto:", no ";"',
+  'must be one e-mail address, such as you@example.com: no name, no "mailto:", no ";"',
 );
 
 export type Mailbox = { readonly name: string; readonly address: string };
@@ -184,7 +184,7 @@ const BOUNCE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63
 
 export const bounceDomain: ReadSetting<string> = valueOf(
   (text) => (BOUNCE_DOMAIN.test(text) && text.length <= BOUNCE_DOMAIN_MAX_LENGTH ? text.toLowerCase() : null),
-  'must be a domain alone, such as bounces.example.com',
+  'must be only a domain, such as bounces.example.com',
 );
 
 export function isKeyOnP256(text: string): boolean {

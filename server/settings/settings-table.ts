@@ -83,7 +83,7 @@ export const SETTINGS = {
   LOG_LEVEL: {
     value: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
     default: 'info',
-    meaning: 'Least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug` or `silent`.',
+    meaning: 'Lowest severity that the log keeps: `fatal`, `error`, `warn`, `info`, `debug` or `silent`.',
   },
 
   DATABASE_URL: {
@@ -149,7 +149,7 @@ export const SETTINGS = {
       (text) => MAIL_EVENTS_PASSWORD.test(text),
       'must be a user and a password of 16 characters or more, such as postmark:… (openssl rand -hex 16)',
     ),
-    meaning: '`user:password` with which Postmark calls `/api/mail-events/postmark`.',
+    meaning: '`user:password` that Postmark sends when it calls `/api/mail-events/postmark`.',
     details: 'The password has at least 16 characters.',
   },
   MAIL_EVENTS_MAILGUN_KEY: {
@@ -204,7 +204,7 @@ export const SETTINGS = {
     default: '70',
     meaning: 'The same, if at some recipient domains this share of people enters no code.',
     details:
-      'The share must also be far above its usual level. A network with many such people must do so alone, from a fifth of LEADS_PER_IP_PER_HOUR on.',
+      'The share must also be far above its usual level. If one network has many such people, only that network must, from a fifth of LEADS_PER_IP_PER_HOUR on.',
   },
 
   RETENTION_DAYS: {
@@ -294,7 +294,7 @@ export const SETTINGS = {
   DESK_PEOPLE: {
     value: deskUsers,
     example: 'ada@example.com:all, bob@example.com',
-    meaning: 'Who may sign in with an e-mailed code, such as `ada@example.com:all`.',
+    meaning: 'People who may sign in with an e-mailed code, such as `ada@example.com:all`.',
     details:
       'Those with :all also export, correct, erase and suppress; the others only read. Those with :passkey at the end (bob@example.com:passkey, ada@example.com:all:passkey) get no code once they have a passkey.',
   },

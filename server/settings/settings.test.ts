@@ -204,7 +204,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { PUBLIC_URL: 'http://guide.example.com:10080' },
   ],
   [
-    /^PUBLIC_URL must be the URL of the page alone/,
+    /^PUBLIC_URL must be only the URL of the page/,
     ...[
       '//',
       '//guide',
@@ -263,7 +263,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { MAIL_FROM: '‘Guide’ <guide@example.com>' },
   ],
   [
-    /^BOUNCE_DOMAIN must be a domain alone/,
+    /^BOUNCE_DOMAIN must be only a domain/,
     ...each('BOUNCE_DOMAIN', 'bounces@example.com', 'localhost', `${'a.'.repeat(100)}example.com`),
   ],
   [
@@ -308,7 +308,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
-    /^WEBHOOK_URLS names an IP address that is not called/,
+    /^WEBHOOK_URLS names a refused IP address/,
     { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
@@ -341,7 +341,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^DESK_URL must be a URL such as https:\/\/desk\.example\.com/, { ...DESK, DESK_URL: 'desk.example.com' }],
   [
-    /^DESK_URL must be the URL of a host alone/,
+    /^DESK_URL must be only the URL of a host/,
     { ...DESK, DESK_URL: 'https://example.com/desk' },
     { ...DESK, DESK_URL: 'https://ada:x@desk.example.com' },
   ],

@@ -40,7 +40,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
       if (performance.now() - startedAt >= STEADY_MS) pauseMs = PAUSE_MS.first;
       logger.error(
         { ...why, startsAgainInMs: pauseMs },
-        'The process of the desk ended. It is started again; the page serves on.',
+        'The desk process ended. It is restarted; the page keeps running.',
       );
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);

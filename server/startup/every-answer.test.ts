@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
               const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
               for (const name of NAMES)
                 if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
-                  missing.push(`${table} has ${name} of who was erased`);
+                  missing.push(`${table} still has ${name} of the erased person`);
             }
             assert.deepEqual(missing, []);
           });

@@ -34,11 +34,11 @@ describe('the start', () => {
   it('is refused with one sentence per mistake in settings and words, and changes nothing', () => {
     const copy = copyProject();
     try {
-      for (const [file, slip] of [
+      for (const [file, mistake] of [
         ['site.yaml', 'titel: A'],
         ['landing.yaml', 'heroe: B'],
       ] as const)
-        writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
+        writeFileSync(path.join(copy.folder, 'campaign', file), `${mistake}\n`, { flag: 'a' });
       const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
         cwd: copy.folder,
         env: {
@@ -151,7 +151,7 @@ describe('an instance', () => {
       for (const name of ['shared', '.env'])
         assert.match(
           warnings.join('\n'),
-          new RegExp(`^Other users of this machine can look into \\S+/${name}\\. `, 'm'),
+          new RegExp(`^Other users of this machine can read \\S+/${name}\\. `, 'm'),
         );
     }));
 

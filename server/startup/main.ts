@@ -40,7 +40,7 @@ const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
 process.on('exit', writeRest);
 // Node would print the whole error, including the row that the database could not store.
 process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  logger.fatal({ err: error }, 'The server stops after an unhandled error.');
   process.exit(1);
 });
 
@@ -135,7 +135,7 @@ function announceStart(): void {
     );
   } else if (config.mailFrom === null) {
     say(
-      'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
+      'MAIL_FROM is not set: set it to an e-mail address at your domain, or mail servers will treat the codes as spam.',
     );
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
@@ -148,7 +148,7 @@ function stop(signal: string): void {
   stopping = true;
   logger.info({ signal }, 'Stopping.');
   setTimeout(() => {
-    logger.error('Stopping took too long; what was still running is cut off.');
+    logger.error('Stopping took too long; the remaining work is cut off.');
     process.exit(1);
   }, STOP_DEADLINE_MS).unref();
   void (async () => {

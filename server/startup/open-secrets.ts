@@ -7,17 +7,17 @@ import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#se
 import type { Config } from '#server/settings/settings.ts';
 
 const STRANGE_SECRET =
-  'The secret is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+  'This database was used with a different secret: visitors with a session or a pending code must request a new code. To avoid that, stop and list the old secret second: APP_SECRET=new,old';
 
 /** @returns sentences with the action */
 const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
     what === 'missing'
       ? 'is missing, though this database was used with a secret before'
-      : 'is none that this database was used with'
+      : 'differs from the secrets that this database knows'
   }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
-  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors who are signed in or wait for a code must then ask for a new one, ' +
-  'links in mails end, and nobody knows any more who was erased and must not come back.';
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors with a session or a pending code must then request a new code, ' +
+  'links in mails end, and erased people are no longer recognised.';
 
 /**
  * A used database never gets a new secret by accident, because its codes and sessions would be lost.
@@ -47,7 +47,7 @@ export async function openSecrets(
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
   const file = secretFileIn(folder);
   const explain = (error: unknown) =>
-    explainFileFailure(error, file, 'Give this user the right to, or set APP_SECRET.');
+    explainFileFailure(error, file, 'Grant this user permission, or set APP_SECRET.');
   const kept = await orRefuse(() => readSecretFile(file), explain);
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);

@@ -95,7 +95,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
     inFolder(async (folder) =>
       assert.match(
         await refusedStart(folder, { HOST: '192.0.2.1' }),
-        /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
+        /^HOST must be an IP address of this machine \(EADDRNOTAVAIL\)/,
       ),
     ));
 
@@ -104,14 +104,14 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
         await refusedStart(folder, {}),
-        /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
+        /^The database .+\/data\/leads\.db cannot be created or written \((ENOTDIR|EEXIST)\)\./,
       );
     }));
 
   it('the database file is invalid or damaged', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
-      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
       writeFileSync(file, 'Dear diary, '.repeat(100));
       assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
@@ -151,7 +151,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       execFileSync('mkfifo', ['--mode=666', pipe]);
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
-        `${pipe} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`,
+        `${pipe} is a device, a pipe or a socket, and was not changed. Name a file in DATABASE_URL.`,
       );
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
@@ -197,25 +197,25 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       );
       assert.match(
         await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
-        /offers no TLS\./,
+        /does not offer TLS\./,
       );
       assert.equal(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
-        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or mend DATABASE_URL.`,
+        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or correct DATABASE_URL.`,
       );
       assert.match(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
-        /offers no TLS\./,
+        /does not offer TLS\./,
       );
       if (behindPgBouncer()) return;
       assert.equal(
         await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
-        `PostgreSQL at ${where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of DATABASE_URL.`,
+        `PostgreSQL at ${where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from DATABASE_URL.`,
       );
       for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
         assert.match(
           await refused((address) => address.searchParams.set('options', options)),
-          /refuses a parameter of DATABASE_URL \(.+\)\. Mend it, or take it out\.$/,
+          /refuses a parameter of DATABASE_URL \(.+\)\. Correct it, or remove it\.$/,
           options,
         );
     }));
@@ -226,7 +226,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       url.searchParams.set('options', '-c default_transaction_read_only=on');
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
-        `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
+        `PostgreSQL at ${url.host} is read-only. Name the primary server in DATABASE_URL.`,
       );
     }),
   );
@@ -268,7 +268,10 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       mkdirSync(path.dirname(file));
       for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
         writeFileSync(file, content);
-        assert.match(await refusedStart(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.match(
+          await refusedStart(folder, {}),
+          /\/data\/app-secret is empty, truncated or not a secret/,
+        );
         assert.equal(readFileSync(file, 'utf8'), content, 'and stays as it was');
       }
     }));
@@ -289,13 +292,13 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       for (let start = 0; start < 2; start += 1)
         assert.match(
           await refusedStart(folder, {}),
-          /\/data\/app-secret is none that this database was used with\. Put /,
+          /\/data\/app-secret differs from the secrets that this database knows\. Put /,
         );
       rmSync(secretFile);
 
       const env = { APP_SECRET: TEST_SECRET };
       const first = await tryStart(folder, env);
-      assert.match(first.warnings.join('\n'), /^The secret is none that this database was used with: /m);
+      assert.match(first.warnings.join('\n'), /^This database was used with a different secret: /m);
       const second = await tryStart(folder, env);
       assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
     }));

@@ -187,7 +187,7 @@ describe('a service', { concurrency: true }, () => {
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
       const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
-      assert.match(await complaintOf(instance), /leads\.db is no SQLite database, or is damaged\./);
+      assert.match(await complaintOf(instance), /leads\.db is not a SQLite database, or is damaged\./);
       assert.deepEqual(openFilesIn(folder), []);
     }),
   );

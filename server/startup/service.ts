@@ -177,7 +177,7 @@ async function openParts(
           replacements.onMailEvent?.(outcome);
         },
       }),
-    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
+    (error) => explainFileFailure(error, mailFolder, 'Grant this user permission, or set SMTP_URL.'),
   );
   opened.defer(mail.close);
   opened.defer(mail.stop);

@@ -41,7 +41,7 @@ describe('metrics on a port that fetch refuses', () => {
       },
     ));
 
-  it('are told apart from another program’s', () =>
+  it('are distinguished from another program’s', () =>
     onBlockedPort(
       (_, response) => response.end('x'.repeat(1_000_000)),
       async (port) =>
@@ -61,9 +61,9 @@ it('a database file on a disk without shared memory or locks, or with I/O errors
       },
     );
   for (const [errcode, sentence] of [
-    [5386, /^The disk of \/srv\/leads\.db lets no programs share memory \(mmap\)/],
-    [4618, /share memory \(mmap\)/],
-    [5, /is locked by another program, or its disk knows no locks/],
+    [5386, /^The disk of \/srv\/leads\.db does not support shared memory \(mmap\)/],
+    [4618, /shared memory \(mmap\)/],
+    [5, /is locked by another program, or its disk does not support locks/],
     [266, /^The disk of \/srv\/leads\.db reports an error\..*dmesg/],
   ] as const)
     assert.match(explain(errcode) ?? '', sentence, String(errcode));

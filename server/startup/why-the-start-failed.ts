@@ -28,32 +28,32 @@ type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
 const SQLITE: Causes = [
   [
     /^(?:26|11) /,
-    '{where} is no SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
+    '{where} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
   ],
   // SQLite uses one code for both.
   [
     /^[56] /,
-    '{where} is locked by another program, or its disk knows no locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
+    '{where} is locked by another program, or its disk does not support locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
   ],
   // SQLITE_IOERR_SHMOPEN, _SHMSIZE, _SHMLOCK and _SHMMAP.
   [
     /^10 \((?:4618|4874|5130|5386)\)/,
-    'The disk of {where} lets no programs share memory (mmap), as some network shares. Name a file on a disk of this machine in {setting}.',
+    'The disk of {where} does not support shared memory (mmap), as some network shares. Name a file on a disk of this machine in {setting}.',
   ],
   [/^10 /, "The disk of {where} reports an error. Look into the system's log (dmesg), and check the disk."],
-  [/^EFTYPE /, '{where} is a device, a pipe or a socket, and was left as it was. Name a file in {setting}.'],
-  [/^(?:13|ENOSPC) /, 'There is no room on the disk for {where}. Make some, and try again.'],
+  [/^EFTYPE /, '{where} is a device, a pipe or a socket, and was not changed. Name a file in {setting}.'],
+  [/^(?:13|ENOSPC) /, 'The disk of {where} is full. Free some space, and try again.'],
   [/^EISDIR /, '{where} is a folder. Name a file in {setting}.'],
   [
     /^(?:8|14|EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EEXIST|ELOOP|ENAMETOOLONG) /,
-    'The database {where} cannot be made or written ({reason}). Give this user the right to, or name another place in {setting}.',
+    'The database {where} cannot be created or written ({reason}). Grant this user permission, or name another place in {setting}.',
   ],
 ];
 
 const POSTGRES: Causes = [
   [
     /, open '([^']*)'/,
-    '{1}, which {setting} names, cannot be read ({code}). Put it there, or mend {setting}.',
+    '{1}, which {setting} names, cannot be read ({code}). Put it there, or correct {setting}.',
   ],
   // PgBouncer uses 08P01 for every refusal.
   [
@@ -70,30 +70,30 @@ const POSTGRES: Causes = [
   ],
   [
     /^3D000|database ".+" does not exist|no such database/,
-    '{where} has no database of that name. Make it, or name another one in {setting}.',
+    '{where} has no database of that name. Create it, or name another one in {setting}.',
   ],
   [
     /^3F000/,
-    '{where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of {setting}.',
+    '{where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from {setting}.',
   ],
   // An unknown parameter, a bad or forbidden value, or invalid options.
   [
     /^(?:42704|22023|42501|42601|55P02) FATAL (.*)/,
-    '{where} refuses a parameter of {setting} ({1}). Mend it, or take it out.',
+    '{where} refuses a parameter of {setting} ({1}). Correct it, or remove it.',
   ],
-  [/^42501/, '{where} does not let this user make tables. Make the user the owner of the database.'],
+  [/^42501/, '{where} does not let this user create tables. Make the user the owner of the database.'],
   [/^53300/, '{where} has no connection left. Raise max_connections, or end other clients.'],
-  [/^53100/, '{where} has no room on its disk. Make some there, and try again.'],
+  [/^53100/, '{where} has a full disk. Free some space there, and try again.'],
   [/^57P/, '{where} is starting or stopping. Try again in a moment.'],
-  [/^57014/, '{where} took too long and was interrupted. Look what else it is busy with, and try again.'],
+  [/^57014/, '{where} took too long and was interrupted. Check what else it is doing, and try again.'],
   [
     /^55P03/,
     '{where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.',
   ],
-  [/^25006/, '{where} takes no writes. Name the primary server in {setting}.'],
+  [/^25006/, '{where} is read-only. Name the primary server in {setting}.'],
   [
     /does not support SSL/,
-    '{where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in {setting}.',
+    '{where} does not offer TLS. Turn it on there, or, on a private network, set sslmode=disable in {setting}.',
   ],
   [
     /^(?:ERR_TLS|\w*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE))/,
@@ -103,7 +103,7 @@ const POSTGRES: Causes = [
   // Node's own codes (ERR_INVALID_ARG_TYPE) are our own faults.
   [
     /^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+ |timeout|terminated/i,
-    '{where} cannot be reached ({code}). Start it, or mend {setting}.',
+    '{where} cannot be reached ({code}). Start it, or correct {setting}.',
   ],
 ];
 
@@ -155,7 +155,7 @@ function sayCause(causes: Causes, failure: string, names: Readonly<Record<string
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
   const failure: Failure | null = firstOf(error);
   if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
-  return `${file} cannot be read or made (${failure.code}). ${advice}`;
+  return `${file} cannot be read or created (${failure.code}). ${advice}`;
 }
 
 /** Its message is a sentence for the operator. openService catches it. */
@@ -219,7 +219,7 @@ async function explainListening(
   }
   if (code === 'EACCES')
     return `This user may not listen on port ${port}. Set ${prefix}PORT to 1024 or more.`;
-  return `${prefix}HOST must be an address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
+  return `${prefix}HOST must be an IP address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
 }
 
 async function isThisPage(place: ListenAddress): Promise<boolean> {
