@@ -28,7 +28,7 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
 
-/** 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
+/** Answers 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
   { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,

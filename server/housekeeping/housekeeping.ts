@@ -10,7 +10,7 @@ import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 
 const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
-/** A killed process loses the counts of this time. */
+/** A killed process loses its counts since the last write. */
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
 

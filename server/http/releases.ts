@@ -1,6 +1,4 @@
-// Publishes, finds and removes releases of the built site in dist/ (other campaigns: dist/campaigns/NAME/). A
-// build in building/NAME/ is renamed to releases/NAME/, which never changes; NAME is its time, so the last is
-// the newest. It holds release.json, pages/, files/ and desk/.
+// Publishes, finds and removes releases of the built site in dist/ (other campaigns: dist/campaigns/NAME/).
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -32,6 +30,10 @@ export type ReleaseFacts = {
   readonly sitePath: string;
   readonly inlineHashes: InlineHashes;
 };
+/**
+ * A folder in releases/ that never changes, renamed from building/ when complete: release.json, pages/ (PUBLIC_URL is
+ * filled in), files/ (served unchanged) and desk/. Its name is its time, so the last one is the newest.
+ */
 export type Release = ReleaseFacts & {
   readonly name: string;
   readonly folder: string;

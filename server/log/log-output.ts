@@ -1,6 +1,5 @@
-// Writes the log to standard output in order. On a full disk or a stalled reader, lines are dropped and
-// counted; nothing waits, throws or grows. pino's output (sonic-boom) blocks at exit and buffers without
-// limit.
+// Writes the log to standard output in order. On a full disk or a stalled reader, lines are dropped and counted.
+// Nothing waits or grows, whereas pino's output (sonic-boom) blocks at exit and buffers without limit.
 import { fstatSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
