@@ -1,5 +1,4 @@
-// The shape of every file of words in campaign/. A file that does not fit stops the build and the start with a
-// sentence that names the file, the line and the entry, so an operator's mistake never reaches a visitor.
+// The schema of every words file in campaign/. A violation stops build and start with file, line and entry.
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/attribution.ts';
@@ -10,7 +9,7 @@ import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
 import { linkMistake } from '#shared/links.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-/** HTML and Markdown. These words are shown exactly as written. */
+/** These words are shown verbatim, so HTML and Markdown are mistakes. */
 const MARKUP =
   /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
 
@@ -27,7 +26,7 @@ const anyWords = z.string({ error: 'must be a text' }).check(
   }),
 );
 
-/** Words in which `{name}` stands for something. Another name is a mistake that visitors would read. */
+/** Words with `{name}` placeholders; unknown names are mistakes. */
 const wordsWith = (...names: readonly string[]) =>
   anyWords.check((payload) => {
     for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
@@ -36,7 +35,7 @@ const wordsWith = (...names: readonly string[]) =>
       const meant = names.find((name) =>
         about.endsWith('}') ? name.toLowerCase() === written.toLowerCase() : written.startsWith(name),
       );
-      // A text may hold a brace that is none of ours.
+      // Braces around other text are not placeholders.
       if (meant === undefined && !/^[\w-]+$/.test(written)) continue;
       const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
       payload.issues.push({
@@ -50,18 +49,16 @@ const wordsWith = (...names: readonly string[]) =>
     }
   });
 
-/** Of the page itself, where the year is filled in. */
+/** Words of the page, which can contain the year. */
 const words = wordsWith('year');
 
 const href = words.check(
   z.superRefine((text: string, context) => {
-    // Which places the page has is known where its sections are read (server/campaign/campaign.ts).
     const mistake = linkMistake(text, null);
     if (mistake !== null) context.addIssue({ code: 'custom', message: mistake });
   }),
 );
 const link = z.strictObject({ label: words, href });
-/** How many is the folder's to choose. */
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
 
@@ -75,12 +72,10 @@ const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(
       context.addIssue({ code: 'custom', path: entry, message: mistake });
   }),
 );
-/** A file in media/. */
 const svg = words.check(
   z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
 );
 
-/** Whether browsers and Intl take it (BCP 47). */
 function isLanguage(tag: string): boolean {
   try {
     return Intl.DisplayNames.supportedLocalesOf(tag).length > 0;
@@ -90,8 +85,8 @@ function isLanguage(tag: string): boolean {
 }
 
 /**
- * The address of a visit counter's script. Its host is the only other one that the page asks for anything; it goes into the
- * Content-Security-Policy as it is, so it has no sign that would begin another line there.
+ * A visit counter's script. Its host goes into the Content-Security-Policy unchanged, so characters that end
+ * a directive are refused.
  * @param file a pattern
  */
 const scriptOf = (file: string, cure: string) => {
@@ -102,7 +97,7 @@ const scriptOf = (file: string, cure: string) => {
 };
 const siteId = (form: RegExp, error: string) => z.string({ error }).check(z.regex(form, error));
 
-/** The visit counters that set no cookie. Each names the file of its script, so that a mistake is found before a visitor sees it. */
+/** Counters that set no cookie. Each names its script file, so that a wrong URL is found early. */
 const analytics = z.discriminatedUnion(
   'tool',
   [
@@ -130,10 +125,10 @@ const analytics = z.discriminatedUnion(
         String.raw`(?:matomo|piwik)\.js`,
         'https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js',
       ).check(
-        // Its snippet loads the script from there and names the counting host beside it, which is not asked for here.
+        // Its snippet names a separate counting host, which is not needed here.
         z.refine(
           (address) => !address.startsWith('https://cdn.matomo.cloud/'),
-          'must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing',
+          'must be the script of your Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN does not count visits',
         ),
       ),
       site: siteId(/^[1-9]\d*$/, "must be the number that Matomo gave to the site, such as '1'"),
@@ -143,12 +138,10 @@ const analytics = z.discriminatedUnion(
 );
 export type Analytics = z.infer<typeof analytics>;
 
-/** A file that lies in article/, which no address of the page leads to. */
 const fileInArticle = z
   .string({ error: 'must be the name of a file in article/' })
   .check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/'));
 
-/** campaign/site.yaml */
 export const Site = z.strictObject({
   title: words,
   pageTitle: words,
@@ -156,23 +149,21 @@ export const Site = z.strictObject({
   language: words.check(z.refine(isLanguage, 'must be the tag of a language, such as en, de or pt-BR')),
   publisher: words,
   copyright: words,
-  // Where the publisher can be written to. Without it no mail shows one.
   postalAddress: z.optional(wordsWith()),
   footerLinks: z.array(link),
   shareText: words,
   readOn: z.optional(link),
-  // The guide as a file, for a button under the article. Without it there is no such button.
   download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
-  // Keeps the page out of search engines until the line is taken out.
+  // Optional: keeps the page out of search engines.
   noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
-  // Without it the page asks no other host for anything.
+  // Optional: without it the page contacts no other host.
   analytics: z.optional(analytics),
   colors: z.optional(colours),
   logo: z.optional(svg),
 });
 export type Site = z.infer<typeof Site>;
 
-/** The icons that the page draws itself (web/ui/icons.tsx). Other names are those of a set (server/campaign/icon-set.ts). */
+/** The page's own icons (web/ui/icons.tsx); other names come from server/campaign/icon-set.ts. */
 export const DRAWN_ICONS = [
   'prompt',
   'knowledge',
@@ -184,8 +175,8 @@ export const DRAWN_ICONS = [
 export type DrawnIcon = (typeof DRAWN_ICONS)[number];
 
 /**
- * The sections between the hero and the closing card, in the order in which they stand when the campaign gives none. Each may
- * be left out. A film that comes right after `howItWorks` stands within it.
+ * Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes
+ * part of it.
  */
 export const SECTIONS = [
   'logos',
@@ -199,7 +190,7 @@ export const SECTIONS = [
 ] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
-/** A logo that says how wide and how high it is: an SVG by its viewBox, any other picture by its name. */
+/** An SVG with a viewBox, or a picture with its size in the name. */
 const logo = words.check(
   z.regex(
     /^[\w.-]+(?:\.svg|-[1-9]\d{0,3}x[1-9]\d{0,3}\.(?:avif|webp|png))$/,
@@ -207,7 +198,6 @@ const logo = words.check(
   ),
 );
 
-/** campaign/landing.yaml */
 export const Landing = z.strictObject({
   hero: z.strictObject({
     badge: words,
@@ -215,17 +205,14 @@ export const Landing = z.strictObject({
     subtext: words,
     button: words,
     trustLines: items(words),
-    // Without it the guide's cover is drawn there (web/guide/guide-cover.tsx).
     imageAlt: z.optional(words),
   }),
-  // Without them the hero ends with its lines of trust.
   figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
-  // Without it the sections stand in the order of SECTIONS.
+  // Optional: the default is the order of SECTIONS.
   sections: z.optional(items(z.enum(SECTIONS))),
   logos: z.optional(
     z.strictObject({
       title: words,
-      // Without a picture the name stands.
       companies: items(z.strictObject({ name: words, logo: z.optional(logo) })),
     }),
   ),
@@ -243,7 +230,6 @@ export const Landing = z.strictObject({
       ),
     }),
   ),
-  // Without it there are no pictures of pages.
   inside: z.optional(z.strictObject({ title: words, pictures: items(words) })),
   howItWorks: z.optional(
     z.strictObject({
@@ -252,14 +238,12 @@ export const Landing = z.strictObject({
       points: items(z.strictObject({ title: words, description: words })),
     }),
   ),
-  // Without it there is no film.
   video: z.optional(
     z.strictObject({
       label: words,
       playLabel: words,
       caption: words,
       notPlayable: words,
-      // Without it no button stands over the film when it has ended.
       button: z.optional(words),
     }),
   ),
@@ -281,7 +265,7 @@ export const Landing = z.strictObject({
   testimonials: z.optional(
     z.strictObject({
       title: words,
-      // Without a picture, a person's initials stand.
+      // Without a picture, initials are shown.
       cards: items(
         z.strictObject({
           name: words,
@@ -301,16 +285,13 @@ export const Landing = z.strictObject({
       answers: items(z.strictObject({ question: words, answer: words })),
     }),
   ),
-  // Without it no bar follows the visitor down the page.
   bar: z.optional(z.strictObject({ text: words, button: words })),
   closing: z.strictObject({ title: words, text: words, button: words, note: words }),
-  // Without it the form stands alone.
   promise: z.optional(
     z.strictObject({
       title: words,
       points: items(words),
       line: words,
-      // The same.
       imageAlt: z.optional(words),
     }),
   ),
@@ -318,21 +299,22 @@ export const Landing = z.strictObject({
 });
 export type Landing = z.infer<typeof Landing>;
 
-/** The sections that a landing page has between the hero and the closing card, in their order. */
 export const sectionsOf = (landing: Landing): SectionName[] =>
   (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
 
-/** The titles of what the guide holds, for its list of contents; none where the campaign lists nothing of that kind. */
+/** For the table of contents; empty if nothing is listed. */
 export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
-/** Whether the film stands within `howItWorks`, and not in a section for itself. @param sections in their order */
+/**
+ * True if the film is part of `howItWorks`.
+ * @param sections in their order
+ */
 export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
   const at = sections.indexOf('video');
   return at > 0 && sections[at - 1] === 'howItWorks';
 };
 
-/** campaign/consent.yaml */
 export const Consent = z.strictObject({
   text: words.check(
     z.refine(
@@ -345,7 +327,6 @@ export type Consent = z.infer<typeof Consent>;
 
 const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
 
-/** Names that the form, the columns of our CSV or an import have for something else. */
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
    consent_version consent_text source flags state state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
@@ -353,7 +334,6 @@ const TAKEN_IDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Columns that the file for a program has without any question of the campaign's own (desk/export/export-columns.ts). */
 const TAKEN_PROPERTIES = {
   hubspot: [
     'Email',
@@ -402,7 +382,6 @@ const TAKEN_PROPERTIES = {
   ],
 } as const;
 
-/** The name of a property in a program, as the heading of its column. */
 const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
   z.optional(
     lineOfWords.check(
@@ -414,7 +393,6 @@ const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
     ),
   );
 
-/** Tokens of https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#autofill that fit a question to a lead. */
 const AUTOCOMPLETE = [
   'off',
   'tel',
@@ -435,13 +413,12 @@ const AUTOCOMPLETE = [
   'bday',
 ] as const;
 
-/** The kinds of answers to a campaign's own questions. */
 export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
-/** One body of the form, with all that it may hold, has 16 kB. */
+/** All possible values fit into the 16 kB of one request. */
 const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
-  z.maxLength(100, 'must have 100 characters at most'),
+  z.maxLength(100, 'must have at most 100 characters'),
   z.refine((text) => !text.includes(';'), 'must not contain ; because it separates several answers'),
 );
 
@@ -450,18 +427,15 @@ const ownField = z
     id: z.string({ error: 'must be a text' }).check(
       z.regex(
         /^[a-z][a-z0-9_]{0,39}$/,
-        'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
+        'must begin with a small letter and have only small letters, digits and _, such as job_title',
       ),
-      z.refine(
-        (id) => !TAKEN_IDS.has(id) && !isImportHeading(id),
-        'is the name of something else; choose another one',
-      ),
+      z.refine((id) => !TAKEN_IDS.has(id) && !isImportHeading(id), 'is a reserved name; choose another one'),
     ),
     label: lineOfWords.check(
-      z.maxLength(100, 'must have 100 characters at most'),
+      z.maxLength(100, 'must have at most 100 characters'),
       z.refine(
         (label) => !isImportHeading(label),
-        'is a column that an import takes for something else; choose another one',
+        'is read as another column by an import; choose another one',
       ),
     ),
     kind: z.enum(FIELD_KINDS),
@@ -470,11 +444,11 @@ const ownField = z
     maxLength: z.optional(
       z
         .int({ error: 'must be a number of characters, such as 80' })
-        .check(z.minimum(1, 'must be 1 at least'), z.maximum(2000, 'must be 2000 at most')),
+        .check(z.minimum(1, 'must be at least 1'), z.maximum(2000, 'must be at most 2000')),
     ),
     autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
     options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
-    // The name of the property in each program that an export is made for.
+    // Property names in other programs' exports.
     properties: z.optional(
       z.strictObject({
         hubspot: propertyIn('hubspot'),
@@ -492,11 +466,10 @@ const ownField = z
       if (isChoice && options === undefined)
         complain('kind', 'needs options: a list of the answers to choose from');
       if (!isChoice && options !== undefined)
-        complain('options', 'belong to the kinds choice and choices; take them out, or change the kind');
-      if (isChoice && maxLength !== undefined)
-        complain('maxLength', 'belongs to the other kinds; take it out');
+        complain('options', 'belong to the kinds choice and choices; remove them, or change the kind');
+      if (isChoice && maxLength !== undefined) complain('maxLength', 'belongs to the other kinds; remove it');
       if (kind === 'choices' && autocomplete !== undefined)
-        complain('autocomplete', 'belongs to the other kinds; take it out');
+        complain('autocomplete', 'belongs to the other kinds; remove it');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
           context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });
@@ -539,10 +512,9 @@ const ownFields = z.array(ownField).check(
   }),
 );
 
-/** campaign/form.yaml, which a campaign without questions of its own need not have. */
 export const Form = z.strictObject({
   fields: z.optional(ownFields),
-  // The defaults of server/campaign/own-form.ts are in English and German; other languages need all of these.
+  // English and German have defaults in server/campaign/own-form.ts; other languages need all of these.
   messages: z.optional(
     z.strictObject({
       choose: z.optional(wordsWith()),
@@ -562,22 +534,19 @@ export const Form = z.strictObject({
   ),
 });
 
-/** The sentences of the form's own questions, all of them there. */
 export type FormMessages = {
   readonly [Name in keyof NonNullable<z.infer<typeof Form>['messages']>]-?: string;
 };
 
-/** The questions of a campaign, and the sentences for what can be wrong with an answer. */
 export type OwnForm = { readonly fields: readonly OwnField[]; readonly messages: FormMessages };
 
-/** What a toast or the subject of a mail shows. */
+/** For toasts and mail subjects. */
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
 const bodyOfCodeEmail = wordsWith('code', 'reference', 'lifetime', 'title').check(
   z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
 );
 
-/** campaign/emails/code.yaml */
 export const CodeEmail = z.strictObject({
   subject: wordsWith('code', 'reference', 'lifetime', 'title').check(
     oneLine,
@@ -593,16 +562,14 @@ export type CodeEmail = z.infer<typeof CodeEmail>;
 
 const bodyOfGuideEmail = wordsWith('title', 'host', 'days');
 
-/** campaign/emails/guide.yaml */
 export const GuideEmail = z.strictObject({
   subject: bodyOfGuideEmail.check(oneLine),
   greeting: bodyOfGuideEmail,
-  // What the guide holds. Without it the mail does not say.
   inside: z.optional(bodyOfGuideEmail),
   link: bodyOfGuideEmail.check(oneLine),
   linkNote: bodyOfGuideEmail,
   attached: bodyOfGuideEmail,
-  /** The file that GUIDE_EMAIL=attachment sends: its name in article/. */
+  /** The file in article/ that GUIDE_EMAIL=attachment sends. */
   attachment: z.optional(fileInArticle),
   why: bodyOfGuideEmail,
   unsubscribe: bodyOfGuideEmail.check(oneLine),
@@ -610,7 +577,6 @@ export const GuideEmail = z.strictObject({
 });
 export type GuideEmail = z.infer<typeof GuideEmail>;
 
-/** campaign/emails/breaker.yaml */
 export const BreakerEmail = z.strictObject({
   subject: wordsWith('title', 'reason').check(oneLine),
   text: wordsWith('title', 'reason'),
@@ -618,12 +584,12 @@ export const BreakerEmail = z.strictObject({
 });
 export type BreakerEmail = z.infer<typeof BreakerEmail>;
 
-/** The statuses whose answers say when to try again (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+/** Statuses with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4). */
 const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 type ErrorSentences = Readonly<Record<ApiErrorCode, typeof anyWords>>;
 
-/** campaign/errors.yaml: the sentence of each error. */
+/** The sentence of each error. */
 export const Errors = z.strictObject(
   Object.fromEntries(
     Object.entries(API_ERRORS).map(([code, status]) => [
@@ -634,15 +600,15 @@ export const Errors = z.strictObject(
 );
 export type Errors = z.infer<typeof Errors>;
 
-/** Words in which each of the names must be filled in, and no other. */
+/** Every placeholder is required. */
 const wordsWithAll = (...names: readonly string[]) =>
   wordsWith(...names).check(
     ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
   );
 
 /**
- * A text that counts something: one, or one for each plural form (words.ts chooses).
- * @param others what may be filled in as well
+ * One text, or one per plural form (words.ts chooses).
+ * @param others optional placeholders
  */
 const countedWords = (name: string, ...others: readonly string[]) => {
   const counted = wordsWith(name, ...others).check(
@@ -676,7 +642,6 @@ const newLeadSteps = z.strictObject({
   whole: plain,
 });
 
-/** campaign/emails/new-lead.yaml */
 export const NewLeadEmail = z.strictObject({
   each: z.strictObject({
     subject: wordsWith('title', 'host', 'name', 'company').check(oneLine),
@@ -696,7 +661,7 @@ export const NewLeadEmail = z.strictObject({
     note: plain,
     steps: newLeadSteps,
   }),
-  /** Not there in a campaign from before there was a weekly mail. */
+  /** Missing in campaigns older than the weekly mail. */
   week: z.optional(
     z.strictObject({
       subject: countedWords('count', 'week', 'title', 'host'),
@@ -721,10 +686,8 @@ export type NewLeadEmail = z.infer<typeof NewLeadEmail>;
 const toast = z.strictObject({ title: plain, description: plain });
 const failure = z.strictObject({ title: plain, description: plain, timedOut: plain });
 
-/** campaign/interface.yaml */
 export const Interface = z.strictObject({
   header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
-  // Without it the form and the code screen do not say how far one has come.
   steps: z.optional(z.strictObject({ label: plain, form: plain, code: plain, guide: plain })),
   form: z.strictObject({
     pageTitle: wordsWithAll('title'),
@@ -786,9 +749,7 @@ export const Interface = z.strictObject({
     share: plain,
     shareTip: plain,
     readingProgress: plain,
-    // Without it the page does not say how long the article takes.
     readingTime: z.optional(countedWords('minutes')),
-    // Without it a prompt stands without a label and without a button.
     prompt: z.optional(z.strictObject({ label: plain, copy: plain, copied: toast, notCopied: toast })),
     opening: plain,
     accessEnded: plain,

@@ -16,7 +16,7 @@ export function linkMistake(href: string, places: readonly string[] | null): str
       ? null
       : `leads to no place of the page${places.length > 0 ? `; there are #${places.join(', #')}` : ''}`;
   if (/^[“”„"'‘’]|[“”„"'‘’]$/.test(href))
-    return 'holds a curly quote; take it out, or type straight ones around the text';
+    return 'holds a curly quote; remove it, or type straight ones around the text';
   if (/\s/.test(href) && !href.startsWith('tel:')) return 'must not hold blanks; write %20 for one';
   if (GOES_SOMEWHERE.test(href)) return null;
   if (/^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(href)) return `must begin with mailto:, as in mailto:${href}`;

@@ -74,7 +74,7 @@ export function addBackup(program: Command, desk: Desk): void {
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
-      return 'is no SQLite database';
+      return 'is not a SQLite database';
     case 'newer':
       return 'was used by a newer version of this page';
     case 'damaged':

@@ -54,13 +54,13 @@ describe('a database that cannot be used any more ends a command with a sentence
     [
       'it is full',
       'pragma max_page_count = 1',
-      'There is no room on the disk for FILE\\. Make some, and try again\\.$',
+      'The disk of FILE is full\\. Free some space, and try again\\.$',
     ],
     ['it is held by another program', null, 'FILE is locked by another program, .*Stop that program, '],
     [
       'it takes no writes',
       'pragma query_only = true',
-      'The database FILE cannot be made or written \\(attempt to write a readonly database\\)\\.',
+      'The database FILE cannot be created or written \\(attempt to write a readonly database\\)\\.',
     ],
   ] as const)
     it(title, () =>
@@ -95,7 +95,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       assert.deepEqual(opening, {
         type: 'mistakes',
         mistakes: [
-          `The database ${file} cannot be made or written (attempt to write a readonly database). Give this user the right to, or name another place in DATABASE_URL.`,
+          `The database ${file} cannot be created or written (attempt to write a readonly database). Grant this user permission, or name another place in DATABASE_URL.`,
         ],
       });
     }));
@@ -107,7 +107,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       const bytes = readFileSync(file);
       // All but what the start reads.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
-      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
@@ -135,7 +135,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       );
       assert.equal(
         await failing('select pg_sleep(9)'),
-        `${where} took too long and was interrupted. Look what else it is busy with, and try again.`,
+        `${where} took too long and was interrupted. Check what else it is doing, and try again.`,
       );
       assert.equal(
         explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
@@ -158,7 +158,7 @@ for (const engine of ENGINES)
       assert.equal(exitCode, 1);
       assert.match(
         notes,
-        /^This is a fault of the page, not of yours\. Please report it where you got the page, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
+        /^This is a bug in the page\. Please report it where you got the page, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
       );
       assert.doesNotMatch(notes, /ada@|company/);
     }));
@@ -203,7 +203,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
         async (server) => {
           await becomeLead(server, 'ada@example.com');
           fillDisk(disk);
-          const sentence = /There is no room on the disk for .+\. Make some, and try again\.$/;
+          const sentence = /The disk of .+ is full\. Free some space, and try again\.$/;
           for (const command of [
             ['consent', 'verify'],
             ['consent', 'anchor'],

@@ -55,7 +55,7 @@ describe('a move', () => {
       for (const [change, sentence] of [
         [
           { port: '9' },
-          'PostgreSQL at 127.0.0.1:9 cannot be reached (ECONNREFUSED). Start it, or mend --to.',
+          'PostgreSQL at 127.0.0.1:9 cannot be reached (ECONNREFUSED). Start it, or correct --to.',
         ],
         [
           { password: 'wrong' },
@@ -63,19 +63,19 @@ describe('a move', () => {
         ],
         [
           { pathname: '/nowhere' },
-          `PostgreSQL at ${url.host} has no database of that name. Make it, or name another one in --to.`,
+          `PostgreSQL at ${url.host} has no database of that name. Create it, or name another one in --to.`,
         ],
         [
           { search: 'sslmode=verify-full' },
-          `PostgreSQL at ${url.host} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in --to.`,
+          `PostgreSQL at ${url.host} does not offer TLS. Turn it on there, or, on a private network, set sslmode=disable in --to.`,
         ],
         [
           { search: 'sslmode=verify-full&sslrootcert=absent.pem' },
-          `${path.join(folder, 'absent.pem')}, which --to names, cannot be read (ENOENT). Put it there, or mend --to.`,
+          `${path.join(folder, 'absent.pem')}, which --to names, cannot be read (ENOENT). Put it there, or correct --to.`,
         ],
         [
           { search: 'options=-c default_transaction_read_only=on&target_session_attrs=read-write' },
-          `PostgreSQL at ${url.host} takes no writes. Name the primary server in --to.`,
+          `PostgreSQL at ${url.host} is read-only. Name the primary server in --to.`,
         ],
       ] as const) {
         const to = Object.assign(new URL(url), change as Partial<URL>);

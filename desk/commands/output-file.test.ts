@@ -119,9 +119,9 @@ describe('a file that a command writes', () => {
       for (const [name, why] of [
         ['x'.repeat(300), 'its name is too long. Choose a shorter one.'],
         ['missing/leads.csv', 'its folder does not exist. Make it first, or name another.'],
-        ['file/leads.csv', 'what should be its folder is a file. Name another.'],
+        ['file/leads.csv', 'its folder is a file. Name another.'],
         ['.', 'it is a folder. Name a file in it.'],
-        ['loop', 'its links lead in a circle. Name another.'],
+        ['loop', 'its symbolic links form a loop. Name another.'],
         ['leads.db', 'it is a database. Name another file.'],
       ] as const)
         await assert.rejects(write(path.join(folder, name)), {

@@ -158,7 +158,7 @@ async function withoutLinks(file: string): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw cannotWrite(file, 'its links lead in a circle. Name another.');
+    if (links > MOST_LINKS) throw cannotWrite(file, 'its symbolic links form a loop. Name another.');
     await refuseForeignLink(file, next, found);
     const target = await readlink(next);
     left.unshift(...namesIn(target));

@@ -85,7 +85,7 @@ const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs
 /** What is refused, and the sentence behind the name of the file. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
-  'a text': [overwrite('Dear diary, '.repeat(999)), `is no SQLite database. ${BACKUP}`],
+  'a text': [overwrite('Dear diary, '.repeat(999)), `is not a SQLite database. ${BACKUP}`],
   'a database of another program': [
     (file) => {
       overwrite('')(file);
@@ -319,7 +319,7 @@ describe('a restore refuses, and touches nothing for', () => {
       ['missing.db', `does not exist. ${BACKUP}`],
       ['data', `is no file. ${BACKUP}`],
       ['pipe', `is no file. ${BACKUP}`],
-      ['loop', 'cannot be read: its links lead in a circle. Name another.'],
+      ['loop', 'cannot be read: its symbolic links form a loop. Name another.'],
       ['data/leads.db', `is the database itself. ${BACKUP}`],
       ['link.db', `is the database itself. ${BACKUP}`],
     ] as const)
@@ -333,12 +333,12 @@ describe('a restore refuses, and touches nothing for', () => {
     const backup = path.join(folder, 'backup.db');
     assert.match(
       await refused([backup], { APP_SECRET: '' }, elsewhere),
-      /app-secret is none that this database was used with\. Put the file back from a backup, or set APP_SECRET/,
+      /app-secret differs from the secrets that this database knows\. Put the file back from a backup, or set APP_SECRET/,
     );
     // On purpose, and with a warning.
     const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
     assert.equal(done.exitCode, 0, done.notes);
-    assert.match(done.notes, /^Warning: The secret is none that this database was used with/m);
+    assert.match(done.notes, /^Warning: This database was used with a different secret/m);
   });
 
   it('a page that runs', async () => {

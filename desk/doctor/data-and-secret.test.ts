@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
         const [other] = await findingsAbout('secret', instance, { env });
         assert.equal(other?.state, 'warning');
-        assert.match(other.sentence, /none that this database was used with/);
+        assert.match(other.sentence, /differs from the secrets that this database knows/);
       }));
   });
 }
@@ -87,7 +87,7 @@ describe('the doctor', () => {
       assert.match(await about('file::memory:'), /^warning: The database is kept in memory/);
       assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
       writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
-      assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is no SQLite database/);
+      assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
 
       // A page in the middle of it.
       const damaged = path.join(instance.folder, 'damaged.db');
@@ -99,7 +99,7 @@ describe('the doctor', () => {
       // Which sentence it is depends on whose page that was.
       assert.match(
         await about('file:./damaged.db'),
-        /^problem: .*damaged\.db is (no SQLite database, or is )?damaged/,
+        /^problem: .*damaged\.db is (not a SQLite database, or is )?damaged/,
       );
 
       rmSync(file);
@@ -119,10 +119,10 @@ describe('the doctor', () => {
       assert.match((await secret())?.sentence ?? '', /cut short/);
       writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
       chmodSync(secretFile, 0o644);
-      assert.match((await secret())?.sentence ?? '', /none that this database was used with/);
+      assert.match((await secret())?.sentence ?? '', /differs from the secrets that this database knows/);
       const [open] = await findingsAbout('files', instance, { env });
       assert.equal(open?.state, 'warning');
-      assert.match(open.sentence, /^Other users of this machine can look into .*app-secret/);
+      assert.match(open.sentence, /^Other users of this machine can read .*app-secret/);
     }));
 
   const skip = behindPgBouncer();
@@ -132,7 +132,7 @@ describe('the doctor', () => {
       url.searchParams.set('options', '-c default_transaction_read_only=on');
       const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
       assert.equal(found?.state, 'problem');
-      assert.match(found.sentence, /takes no writes\. Name the primary server/);
+      assert.match(found.sentence, /is read-only\. Name the primary server/);
 
       const look = {
         pending: [],

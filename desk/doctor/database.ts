@@ -89,7 +89,7 @@ function sayWriteFault(
       : `${where} or its folder may only be read. Look whether the file system has turned read-only after an error (dmesg), or the file was made immutable (lsattr).`;
   if (fault === 'denied')
     return `This user may not write to the tables of ${where}. Make the user the owner of the database.`;
-  if (fault === 'read-only') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
+  if (fault === 'read-only') return `${where} is read-only. Name the primary server in DATABASE_URL.`;
   if (fault === 'full') return `${where} has no room on its disk, and forms are refused. Make some.`;
   return `${where} took no writes when it was tried (${fault}). Look at its log, and at pg_stat_activity.`;
 }

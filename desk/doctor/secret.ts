@@ -47,7 +47,7 @@ export function examineSecret(
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
     return [
       warning(
-        `${where} is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
+        `${where} differs from the secrets that this database knows: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
       ),
     ];
   return [

@@ -1,15 +1,13 @@
-// Where a lead came from, as far as the page says.
 import { readTouch, type Touch } from '#shared/attribution.ts';
 
-/** The last touch before the form, and the first of the visit where that was another. */
+/** The last touch before the form, and the first touch of the visit if it differs. */
 export type Attribution = Touch & { readonly first?: Touch };
 
-/** Both touches with every value as long as it may be, in percent-encoded UTF-8. */
+/** Both touches at their maximum length, in percent-encoded UTF-8. */
 const HEADER_MAX_LENGTH = 8_192;
 
 /**
- * The campaign parameters of a visit. Bodies carry the fields of the form and no others, so they come in a header; from a
- * program without it, from the address of the page in Referer, which browsers send in full to the same origin.
+ * Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin.
  * @param headers the values of `x-visit` and `referer`
  */
 export function attributionOf({
@@ -21,7 +19,6 @@ export function attributionOf({
 }): Attribution {
   if (typeof visit !== 'string' || visit.length > HEADER_MAX_LENGTH) {
     const query = referer === undefined ? null : (URL.parse(referer)?.searchParams ?? null);
-    // Whose link it was on is not for the address to say.
     query?.delete('referrer');
     return query === null ? {} : readTouch(query);
   }

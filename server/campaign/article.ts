@@ -1,5 +1,4 @@
-// The article: the operator's Markdown as HTML, and what in it would not be shown as it was meant. Raw HTML in the Markdown is shown as
-// text, so the result is safe to insert.
+// Renders the operator's Markdown. Raw HTML is escaped, so the result is safe to insert.
 import path from 'node:path';
 
 import { micromark, parse, postprocess, preprocess } from 'micromark';
@@ -14,14 +13,12 @@ import { linkMistake } from '#shared/links.ts';
 const FILE = 'article/article.md';
 
 type ReadArticle = {
-  /** Null if it cannot be rendered. */
   readonly article: Article | null;
   readonly mistakes: readonly Mistake[];
-  /** Mistakes that spoil nothing. */
   readonly warnings: readonly Mistake[];
 };
 
-/** Reads the article. @param folder the campaign folder */
+/** @param folder the campaign folder */
 export function readArticle(folder: string): ReadArticle {
   const file = nameOf(folder, FILE);
   const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes, warnings: [] });
@@ -177,7 +174,7 @@ function mistakesInBody(body: string, isPicture: (name: string) => boolean): Bod
       add(
         line,
         text().startsWith('<!--')
-          ? 'a comment would be shown as text; take it out'
+          ? 'a comment would be shown as text; remove it'
           : `HTML is shown as text: ${text().split('\n', 1)[0] ?? ''}; write Markdown instead`,
       );
     else if (type === 'atxHeadingSequence' || type === 'setextHeadingLineSequence') {
@@ -214,9 +211,7 @@ function pictureMistake(href: string, isPicture: (name: string) => boolean): str
   const [, name] = /^\/?media\/([\w.-]+)$/.exec(href) ?? [];
   if (name === undefined)
     return 'is not shown: the page only shows pictures from media/ of the campaign; put it there, and write media/ and its name';
-  return isPicture(name)
-    ? null
-    : 'is not there; put it into media/ of the campaign, with this name to the letter';
+  return isPicture(name) ? null : 'is not there; put it into media/ of the campaign, with exactly this name';
 }
 
 /** The other mistakes on a line, and the same one on the next, follow from the first. */

@@ -1,4 +1,3 @@
-// The files of a campaign: their names, their formats, pictures in every size, and what is worth a warning.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,8 +17,8 @@ import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/camp
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 
-describe('files of words', () => {
-  it('may come from an editor of Windows', () =>
+describe('campaign files', () => {
+  it('accept Windows line ends and a byte order mark', () =>
     withCampaignCopy((folder) => {
       for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
         const place = path.join(folder, file);
@@ -28,7 +27,7 @@ describe('files of words', () => {
       assert.deepEqual(campaignMistakes(folder), []);
     }));
 
-  it('and pictures go by their names to the letter', () =>
+  it('report a missing file and name one that differs in capitals or extension', () =>
     withCampaignCopy((folder) => {
       for (const [from, to] of [
         ['consent.yaml', 'Consent.yaml'],
@@ -40,15 +39,15 @@ describe('files of words', () => {
       assert.deepEqual(
         called(folder, campaignMistakes(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
         [
-          'campaign/emails/code.yaml: is missing; there is code.yml: give it this name, to the letter.',
-          'campaign/consent.yaml: is missing; there is Consent.yaml: give it this name, to the letter.',
+          'campaign/emails/code.yaml: is missing; there is code.yml: give it exactly this name.',
+          'campaign/consent.yaml: is missing; there is Consent.yaml: give it exactly this name.',
           'campaign/article/article.md: is missing; put it back, or take it from examples/ of the project.',
-          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it this name, to the letter.',
+          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it exactly this name.',
         ],
       );
     }));
 
-  it('are reported when they are not what their name says', () =>
+  it('report media whose content does not match the extension', () =>
     withCampaignCopy((folder) => {
       cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
       writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
@@ -57,18 +56,16 @@ describe('files of words', () => {
         campaignMistakes(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
         [
           'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
-          'video: media/film.vtt is something else than its name says; save it as WebVTT.',
+          'video: media/film.vtt is not what its name says; save it as WebVTT.',
           'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
         ],
       );
     }));
 });
 
-/** A picture of one colour. */
 const drawPicture = (file: string, width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: '#0e5a43' } }).toFile(file);
 
-/** Runs `npm run picture`. */
 function makePicture(folder: string, ...typed: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAKE_MEDIA, ...typed], {
     env: { ...process.env, CAMPAIGN_FOLDER: folder },
@@ -77,8 +74,8 @@ function makePicture(folder: string, ...typed: readonly string[]) {
   return { status, stdout, stderr };
 }
 
-describe('pictures', () => {
-  it('come in every size and format that the page takes from one command for each place', () =>
+describe('npm run picture', () => {
+  it('writes every size and format of a picture of the page', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -92,7 +89,7 @@ describe('pictures', () => {
       assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
     }));
 
-  it('are refused when they are too small, with the size that is needed, and nothing is written', () =>
+  it('refuses a picture that is too small, names the required size, and writes nothing', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'small.png');
       await drawPicture(picture, 1279, 2000);
@@ -108,7 +105,6 @@ describe('pictures', () => {
       assert.ok(!existsSync(path.join(folder, 'icons')));
       await drawPicture(picture, 160, 159);
       assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
-      // A drawing is as large as it has to be.
       const drawing = path.join(folder, 'sign.svg');
       writeFileSync(
         drawing,
@@ -117,7 +113,7 @@ describe('pictures', () => {
       assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
     }));
 
-  it('of a place that the page does not have are refused with the nearest one', () =>
+  it('refuses an unknown place on the page and suggests the nearest one', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -137,8 +133,8 @@ describe('pictures', () => {
     }));
 });
 
-describe('a warning', () => {
-  it('names unused files, heavy files and words that will not fit, and stops nothing', () =>
+describe('campaign warnings', () => {
+  it('report unused files, large files and long words without stopping anything', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(campaignWarnings(folder), []);
       writeFileSync(path.join(folder, 'media/old.png'), 'x');
@@ -162,7 +158,7 @@ describe('a warning', () => {
         [
           'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
           'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
-          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
+          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a phone the header takes two lines.',
           'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off longer ones.',
           'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off longer ones.',
           'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',
@@ -180,8 +176,8 @@ const SAMPLES = [TEST_CAMPAIGN, GERMAN_CAMPAIGN].map((folder) => ({
   site: read(folder, 'site.yaml') as Site,
 }));
 
-describe('the sample', () => {
-  it('is known by the people and the publishers of the campaigns that the project comes with', () => {
+describe('the sample campaign', () => {
+  it('is recognised by the people and publishers of both shipped campaigns', () => {
     assert.deepEqual(
       SAMPLE.people,
       SAMPLES.flatMap(({ landing }) => landing.testimonials?.cards.map(({ name }) => name) ?? []),
@@ -192,7 +188,7 @@ describe('the sample', () => {
     );
   });
 
-  it('is known by its figures: all that it claims of people, and no others', () => {
+  it('is recognised by each of its figures about people, and by no others', () => {
     const claims = SAMPLES.flatMap(({ landing }) => [
       ...(landing.figures?.flatMap(({ value, from = '' }) => [value, from]) ?? []),
       ...(landing.testimonials?.cards.map(({ metric }) => metric) ?? []),
@@ -205,7 +201,6 @@ describe('the sample', () => {
         claims.some((claim) => claim.includes(figure)),
         figure,
       );
-    // A round figure alone may be anyone's; those that stand beside it name the sample well enough.
     const isRound = (text: string) => /^(?:\p{L}+ )?\d+(?::1|\s%)$/u.test(text);
     for (const claim of claims.filter((text) => /\d/.test(text) && !isRound(text)))
       assert.ok(
@@ -214,7 +209,7 @@ describe('the sample', () => {
       );
   });
 
-  it('is reported with the places where it stands', () =>
+  it('is reported with every place where its words remain', () =>
     withCampaignCopy((folder) => {
       const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
@@ -226,7 +221,7 @@ describe('the sample', () => {
       ]);
     }));
 
-  it('is reported until the last of it is gone', () =>
+  it('is reported until its last word is replaced', () =>
     withCampaignCopy((folder) => {
       const change = (
         file: string,
@@ -247,7 +242,6 @@ describe('the sample', () => {
         sampleOnPage(folder).join('\n'),
         /^\S+ the sample’s invented people .*: Marcus Adeyemi\.[^\n]*\n\S+ the sample’s invented figures are still on the page: 3\.2%\. Put[^\n]*$/,
       );
-      // A longer number that ends so is another one.
       change('landing.yaml', ['Marcus Adeyemi', 'Tom Okafor'], ['3.2%', '13.2%']);
       assert.deepEqual(sampleOnPage(folder), []);
     }));

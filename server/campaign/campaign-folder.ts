@@ -1,4 +1,3 @@
-// The files of a campaign folder: their names and their text.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -6,17 +5,17 @@ import { errorCode } from '#server/platform/error-code.ts';
 import { mistakesOf, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** What the operator calls a file: from the project's folder, or in full if the campaign is elsewhere. */
+/** A path relative to the project, or absolute if the campaign is elsewhere. */
 export function nameOf(folder: string, file: string): string {
   const fromProject = path.relative(PROJECT_FOLDER, folder);
   return path.join(fromProject.startsWith('..') ? folder : fromProject, file);
 }
 
 /**
- * Reads a text, whichever way its editor ends lines and begins a file.
+ * Accepts any line ends and a byte order mark.
  * @param folder the campaign folder
  * @param file its path within that folder
- * @returns it with lines that end with \n; null if there is no such file
+ * @returns lines that end with \n; null if the file is missing
  */
 export function readText(folder: string, file: string): { type: 'text'; text: string } | Mistakes | null {
   const name = nameOf(folder, file);
@@ -42,7 +41,6 @@ export function readText(folder: string, file: string): { type: 'text'; text: st
   }
 }
 
-/** Where a text stops being UTF-8, and the character there if an editor of Windows wrote it. */
 function firstForeignCharacter(content: Buffer): { line: number; character: string } {
   if (content[0] === 0xff || content[0] === 0xfe) return { line: 1, character: ' but in UTF-16' };
   const lines = content.toString('latin1').split('\n');
@@ -53,7 +51,6 @@ function firstForeignCharacter(content: Buffer): { line: number; character: stri
   return { line: at + 1, character: ` (at "${new TextDecoder('windows-1252').decode(byte)}")` };
 }
 
-/** A required file is missing; the message names one whose name differs only in capitals or in its ending. */
 export function missingFile(folder: string, file: string): Mistake {
   const plain = (name: string) => path.parse(name.toLowerCase()).name;
   const wanted = path.basename(file);
@@ -64,11 +61,11 @@ export function missingFile(folder: string, file: string): Mistake {
   const cure =
     near === undefined
       ? 'put it back, or take it from examples/ of the project'
-      : `there is ${near}: give it this name, to the letter`;
+      : `there is ${near}: give it exactly this name`;
   return { file: nameOf(folder, file), message: `is missing; ${cure}.` };
 }
 
-/** The names in a folder, in order; none if there is no such folder. */
+/** Sorted; empty if the folder is missing. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();

@@ -1,4 +1,3 @@
-// Mistakes that an editor of words makes: where each is reported, and with which message.
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -17,13 +16,12 @@ import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The mistake, the text, and what is reported: `@` is the line that was changed. */
+/** In the expected mistakes, `@` is the number of the changed line. */
 type Case = readonly [mistake: string, written: string | Buffer, ...mistakes: string[]];
 
 const NOT_READ = 'cannot be read:';
 const QUOTES = 'put the whole text in quotes.';
 
-/** In site.yaml, in place of the publisher. */
 const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'an unknown entry',
@@ -36,7 +34,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
   ],
   [
-    'an entry that is there twice beside another mistake',
+    'a duplicate entry next to another mistake',
     'publisher: Us\npublisher: Them\npublicher: We',
     `@+1:1: ${NOT_READ} publisher is here twice; keep one of them.`,
     '@+2: publicher: unknown entry; did you mean publisher?',
@@ -82,7 +80,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
     String.raw`publisher: "C:\Us"`,
     String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`,
   ],
-  ['no blank behind the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
+  ['a missing blank after the colon', 'publisher:Us', `@:1: ${NOT_READ} a blank is missing after the colon.`],
   [
     'a text that goes on at the edge',
     'publisher: Us\nand them',
@@ -96,7 +94,7 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
   [
     'a second document',
     'publisher: Us\n---',
-    `@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`,
+    `@+1:1: ${NOT_READ} --- would begin a second file; remove the line.`,
   ],
   [
     'a list where a text is wanted',
@@ -121,7 +119,6 @@ const FOR_THE_PUBLISHER: readonly Case[] = [
   ]),
 ];
 
-/** In landing.yaml, in place of the badge of the hero. */
 const FOR_THE_BADGE: readonly Case[] = [
   ['a tab', '\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
   [
@@ -140,7 +137,7 @@ const FOR_THE_BADGE: readonly Case[] = [
     `@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`,
   ],
   [
-    'a line that is indented by one too few',
+    'a line with one blank too few',
     ' badge: New',
     `@:1: ${NOT_READ} the line is not indented like its neighbours.`,
   ],
@@ -168,7 +165,6 @@ const FOR_THE_BADGE: readonly Case[] = [
   ],
 ];
 
-/** At the end of site.yaml. */
 const IN_THE_SITE: readonly Case[] = [
   [
     'a colour without quotes',
@@ -181,12 +177,12 @@ const IN_THE_SITE: readonly Case[] = [
     "@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes.",
   ],
   [
-    'a visit counter that is none of the three',
+    'an unknown visit counter',
     'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
     '@+1: analytics.tool: must be one of plausible, umami, matomo.',
   ],
   [
-    'a visit counter with an address that is none, without its site, and with an entry of another one',
+    'a visit counter with an invalid URL, without its site, and with another counter’s entry',
     'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
     '@: analytics.site: is missing.',
     '@+2: analytics.script: must be an address: https:// and the file of the script, as in https://cloud.umami.is/script.js.',
@@ -198,9 +194,9 @@ const IN_THE_SITE: readonly Case[] = [
     '@+2: analytics.script: must be an address: https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation.',
   ],
   [
-    'the script of Matomo Cloud as its snippet names it, beside another host that counts',
+    'the Matomo Cloud script on its CDN, with a separate counting host',
     'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
-    '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
+    '@+2: analytics.script: must be the script of your Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN does not count visits.',
   ],
   [
     'an address that would write into the Content-Security-Policy',
@@ -216,10 +212,10 @@ const IN_THE_SITE: readonly Case[] = [
   [
     'a file to download that is not there',
     'download:\n  label: Download as PDF\n  file: guide.pdf',
-    '@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.',
+    '@+2: download.file: needs article/guide.pdf; put it there, or remove the entry.',
   ],
   [
-    'a file to download that lies elsewhere',
+    'a download outside article/',
     'download:\n  label: Download as PDF\n  file: ../media/og.png',
     '@+2: download.file: must be the name of a file in article/.',
   ],
@@ -231,7 +227,7 @@ const IN_THE_SITE: readonly Case[] = [
       ['https//example.com', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
       ['javascript:alert(1)', 'must begin with https://, mailto: or tel:, or with / for a page of this site'],
       ['https://example.com/our privacy', 'must not hold blanks; write %20 for one'],
-      ['“https://example.com”', 'holds a curly quote; take it out, or type straight ones around the text'],
+      ['“https://example.com”', 'holds a curly quote; remove it, or type straight ones around the text'],
       [
         "'#benefit'",
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
@@ -246,7 +242,6 @@ const IN_THE_SITE: readonly Case[] = [
   ]),
 ];
 
-/** At the end of landing.yaml. */
 const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a section that does not exist',
@@ -257,7 +252,7 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
     'a section that is in the list twice, and one that has no words',
     'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
     '@+5:5: sections.4: benefits is in the list twice; keep one of them.',
-    '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
+    '@+8:5: sections.7: there is no section questions; write its words, or remove the name.',
   ],
   [
     'a logo whose size is not known',
@@ -267,11 +262,10 @@ const ON_THE_LANDING_PAGE: readonly Case[] = [
   [
     'a logo that is not there',
     'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
-    '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or take the entry out.',
+    '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or remove the entry.',
   ],
 ];
 
-/** In a file, in place of the line that begins so; at the end if none does. */
 const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
@@ -299,7 +293,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'validity:',
-    'a place in another spelling, and one that is not closed',
+    'a misspelt placeholder, and an unclosed one',
     "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
     '@+2: validity: write {lifetime} instead of { Lifetime }.',
     '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
@@ -323,7 +317,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'testimonials:',
     'a section that is not in the list',
     'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
-    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+    '@+1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or remove these words.',
   ],
   [
     'site.yaml',
@@ -344,7 +338,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '      image: avatar-sarah',
     'a picture that is not there',
     '      image: sarah',
-    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or take the entry out.',
+    '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or remove the entry.',
   ],
   [
     'consent.yaml',
@@ -388,7 +382,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'site.yaml',
     'publisher:',
-    'a number on a line of its own',
+    'a number on a separate line',
     'publisher:\n  5',
     "@+1: publisher: must be a text; put it in quotes: '5'.",
   ],
@@ -411,7 +405,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'emails/code.yaml',
     'signature:',
-    'a place that is filled in once already',
+    'a placeholder that may occur only once',
     "signature: '{code}'",
     '@: signature: must not contain {code}; the body shows it once already.',
   ],
@@ -456,7 +450,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   [
     'consent.yaml',
     '',
-    'a bracket that is not closed',
+    'an unclosed bracket',
     Buffer.from('# The sentence.\ntext: [unfinished'),
     '2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
   ],
@@ -476,11 +470,10 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
   ],
 ];
 
-/** In the article, each on line 6. */
 const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...mistakes: string[]])[] = [
   ['HTML', 'A line<br>and another', 'HTML is shown as text: <br>; write Markdown instead'],
   ['a block of HTML', '<div>\nText\n</div>', 'HTML is shown as text: <div>; write Markdown instead'],
-  ['a comment', '<!-- later -->', 'a comment would be shown as text; take it out'],
+  ['a comment', '<!-- later -->', 'a comment would be shown as text; remove it'],
   ['a second title', '# Another', 'is a second title; write ## for a section'],
   ['a heading without a blank', '##Section', 'a blank is missing after the # of "##Section"'],
   ['boxes to tick', '- [ ] This', 'boxes to tick are not drawn; write a plain list'],
@@ -524,7 +517,7 @@ const IN_THE_ARTICLE: readonly (readonly [mistake: string, written: string, ...m
   [
     'a picture that is not there',
     '![A chart](media/chart.png)',
-    'media/chart.png is not there; put it into media/ of the campaign, with this name to the letter',
+    'media/chart.png is not there; put it into media/ of the campaign, with exactly this name',
   ],
   [
     'a picture without words',
@@ -543,7 +536,6 @@ const CASES: readonly (readonly [file: string, at: string, ...Case])[] = [
   ...ELSEWHERE,
 ];
 
-/** Writes it, and says on which line. */
 function make(folder: string, file: string, at: string, written: string | Buffer): number {
   const place = path.join(folder, file);
   if (typeof written !== 'string' || file.endsWith('.txt')) {
@@ -553,7 +545,6 @@ function make(folder: string, file: string, at: string, written: string | Buffer
   const lines = readFileSync(place, 'utf8').trimEnd().split('\n');
   const index = at === '' ? lines.length : lines.findIndex((line) => line.startsWith(at));
   assert.notEqual(index, -1, `${file} has no ${at}`);
-  // The rest of a text that went over several lines goes with it.
   const indent = /^ */.exec(lines[index] ?? '')?.[0].length ?? 0;
   let end = index + 1;
   if (/[>|]-?$/.test(lines[index] ?? ''))
@@ -563,14 +554,13 @@ function make(folder: string, file: string, at: string, written: string | Buffer
   return index + 1;
 }
 
-/** What is said of the copy; the file is then as it was before. */
 function mistakesOnce(folder: string, file: string): string[] {
   const mistakes = called(folder, campaignMistakes(folder));
   copyFileSync(path.join(TEST_CAMPAIGN, file), path.join(folder, file));
   return mistakes;
 }
 
-describe('a mistake in the words is reported with its file, its line, what is wrong and what to do', () => {
+describe('reports the file, the line, the mistake and the fix for', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   cpSync(TEST_CAMPAIGN, folder, { recursive: true });
   after(() => rmSync(folder, { recursive: true }));
@@ -594,7 +584,7 @@ describe('a mistake in the words is reported with its file, its line, what is wr
       );
     });
 
-  it('a file to download that is too large for the memory of the server', () =>
+  it('a download that is too large for the server’s memory', () =>
     withCampaignCopy((copy) => {
       const line = make(copy, 'site.yaml', '', 'download:\n  label: Download as PDF\n  file: guide.pdf');
       const guide = path.join(copy, 'article', 'guide.pdf');
@@ -607,7 +597,7 @@ describe('a mistake in the words is reported with its file, its line, what is wr
       ]);
     }));
 
-  it('and all of them at once, whichever file they are in', () =>
+  it('all mistakes in all files at once', () =>
     withCampaignCopy((copy) => {
       make(copy, 'site.yaml', 'publisher:', 'publisher: Us\npublicher: Us');
       make(copy, 'landing.yaml', '  badge:', '\tbadge: New');

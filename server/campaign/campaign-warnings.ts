@@ -1,5 +1,5 @@
-// Words and files that can be used but are hardly what the operator wanted: files that nothing reads, pictures that are too heavy, words
-// that will not fit. Shown wherever the words are checked; a warning stops nothing.
+// Warns about words and files that are usable but probably unintended. A warning never stops a start or a
+// build.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,13 +16,11 @@ import { nearestName } from '#server/platform/nearest-name.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** The words of a page, of the campaign's own or of a variant. */
 type PageWords = { readonly landing: Landing; readonly interface: Interface };
 
 /**
- * Looks at words and files that can be used.
  * @param folder the campaign folder
- * @returns a line for each warning; none if there are mistakes in the words
+ * @returns one line per warning; empty if the words have mistakes
  */
 export function campaignWarnings(folder: string): string[] {
   const words = readCampaign(folder);
@@ -47,11 +45,6 @@ export function campaignWarnings(folder: string): string[] {
   ].map(sayMistake);
 }
 
-/**
- * Whether search engines are asked not to list the page.
- * @param folder the campaign folder
- * @returns one sentence, or none
- */
 export function unlistedPage(folder: string): string[] {
   const words = readCampaign(folder);
   if (words.type === 'mistakes' || !words.campaign.site.noindex) return [];
@@ -60,7 +53,7 @@ export function unlistedPage(folder: string): string[] {
       file: nameOf(folder, 'site.yaml'),
       line: lineOfEntry(folder, 'site.yaml', ['noindex']) ?? 1,
       message:
-        'noindex: search engines are asked not to list the page. Take the line out when it is to be found.',
+        'noindex: search engines are asked not to list the page. Remove the line when the page should be found.',
     }),
   ];
 }
@@ -70,7 +63,6 @@ function variantWarnings(
   page: PageWords,
   variants: readonly { readonly name: string; readonly page: PageWords }[],
 ): Mistake[] {
-  // Nothing is wrong with it, but it must not happen unseen.
   const otherConsents = withConsents.filter((variant) => variant.consent.version !== consent.version);
   const same = variants.filter(
     (variant) =>
@@ -86,7 +78,7 @@ function variantWarnings(
     ...same.map(({ name }) => ({
       file: nameOf(folder, `variants/${name}`),
       message:
-        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or take the folder away.',
+        'has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or remove the folder.',
     })),
   ];
 }
@@ -120,7 +112,6 @@ function filesReadBy({ folder, site, guideEmail }: Campaign, pages: readonly Pag
   ];
 }
 
-/** The files of media/ that the words name. */
 function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, logos }: Landing): string[] {
   return [
     ...(logo === undefined ? [] : [logo]),
@@ -157,7 +148,6 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   ];
 }
 
-/** Files that the operator put into the folder; without those that a system leaves there, and without notes. */
 function filesIn(folder: string, within = ''): string[] {
   return namesIn(path.join(folder, within))
     .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
@@ -167,13 +157,16 @@ function filesIn(folder: string, within = ''): string[] {
     });
 }
 
-/** Characters. Those of the page were measured on a telephone of 375 by 667 pixels, and are a little less than just fits. */
+/**
+ * Characters. The figures of the page were measured on a phone of 375 by 667 pixels and are slightly below
+ * the maximum.
+ */
 const MOST_CHARACTERS = {
   header: 34,
   badge: 42,
   headline: 70,
   button: 34,
-  /** Of a mail, on a desktop; telephones show half of it. */
+  /** Fits on a desktop; phones show half of it. */
   subject: 60,
   pageTitle: 70,
   description: 200,
@@ -193,12 +186,12 @@ function tooLong(
   variant: string | null,
 ): Mistake[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
-  const twoLines = 'on a telephone it takes two lines';
+  const twoLines = 'on a phone it takes two lines';
   const cut = 'mail programs cut off longer ones';
   const filled = (text: string) =>
     fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
   const rules: Rule[] = [
-    ['site.yaml', ['title'], site.title, header, 'on a telephone the header takes two lines'],
+    ['site.yaml', ['title'], site.title, header, 'on a phone the header takes two lines'],
     ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off longer ones'],
     ['site.yaml', ['description'], site.description, description, 'search engines cut off longer ones'],
     ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
@@ -207,7 +200,7 @@ function tooLong(
       ['hero', 'headline'],
       landing.hero.headline,
       headline,
-      'on a telephone the button leaves the first screen',
+      'on a phone the button leaves the first screen',
     ],
     ['landing.yaml', ['hero', 'button'], landing.hero.button, button, twoLines],
     ['landing.yaml', ['closing', 'button'], landing.closing.button, button, twoLines],
@@ -220,7 +213,6 @@ function tooLong(
   return rules.flatMap(([file, entry, text = '', most, why]) => {
     const length = Array.from(text).length;
     const place = variant === null ? file : inVariant(variant, file);
-    // A variant has the other words from the page itself.
     const line = length <= most ? null : lineOfEntry(folder, place, entry);
     const message = `${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`;
     return line === null ? [] : [{ file: nameOf(folder, place), line, message }];

@@ -12,7 +12,6 @@ import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#s
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** Runs with a copy of the tests' campaign in which files were changed. */
 const withContent = (
   changes: Record<string, (text: string) => string>,
   test: (folder: string, result: ReturnType<typeof readCampaign>) => void,
@@ -26,14 +25,14 @@ const withContent = (
   });
 
 describe('a campaign folder', () => {
-  it('that is not there is reported in one sentence', () => {
+  it('is reported in one sentence if it is missing', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
       type: 'mistakes',
       mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
 
-  it('that comes with the project has every entry that the page asks for', () => {
+  it('has every entry of the page in the shipped campaign', () => {
     for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
       const result = readCampaign(path.join(PROJECT_FOLDER, folder));
       assert.deepEqual(result.type === 'mistakes' ? result.mistakes : [], []);
@@ -41,8 +40,8 @@ describe('a campaign folder', () => {
   });
 });
 
-describe('mistakes', () => {
-  it('name the file as the operator finds it, in the project or elsewhere', () => {
+describe('campaign mistakes', () => {
+  it('give the path relative to the project, or absolute for a campaign elsewhere', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
       assert(result.type === 'mistakes');
@@ -52,13 +51,13 @@ describe('mistakes', () => {
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
-  it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
+  it('include a missing picture, film or logo that the words name', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
       assert(result.type === 'mistakes');
       const line =
         readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
       assert.deepEqual(result.mistakes, [
-        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
+        `${folder}/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or remove the entry.`,
       ]);
 
       writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
@@ -73,14 +72,13 @@ describe('mistakes', () => {
       const at = (start: string) =>
         `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
       assert.deepEqual(pageMistakes(folder), [
-        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
-        `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
+        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or remove the entry.`,
+        `${at('video:')}: video: needs media/film.webm; put it there, or remove the entry.`,
       ]);
     }));
 });
 
 describe('the sections of the landing page', () => {
-  /** What is wrong with a copy whose landing page was changed. */
   const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
     const found: string[] = [];
     withContent(
@@ -97,7 +95,7 @@ describe('the sections of the landing page', () => {
     return found;
   };
 
-  it('can each be left out, and all of them', () => {
+  it('can be omitted one by one, or all of them', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(
@@ -110,7 +108,7 @@ describe('the sections of the landing page', () => {
       );
   });
 
-  it('but not the hero and the closing card, nor what the open pages of the guide stand in', () => {
+  it('always include the hero, the closing card and the section of the open pages', () => {
     assert.deepEqual(
       mistakesIn((landing) => {
         delete landing['hero'];
@@ -120,11 +118,11 @@ describe('the sections of the landing page', () => {
     );
     assert.match(
       mistakesIn((landing) => delete landing['benefits']).join(),
-      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or take this out\.$/,
+      /^campaign\/landing\.yaml:\d+: inside: belongs to the end of benefits, which are missing; write them, or remove this\.$/,
     );
   });
 
-  it('lead from a link of the footer only where there is one', () => {
+  it('can be linked from the footer only if they exist', () => {
     const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
     assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
@@ -148,7 +146,7 @@ describe('the sections of the landing page', () => {
     );
   });
 
-  it('take icons of the set by name, under every name that the set has for them', () => {
+  it('accept every name and alias of a Tabler icon', () => {
     for (const icon of ['rocket', 'mail-opened', '2fa'])
       assert.deepEqual(
         mistakesIn(({ benefits }) => {
@@ -157,7 +155,6 @@ describe('the sections of the landing page', () => {
         [],
         icon,
       );
-    // Filled ones would stand beside ours like blots.
     for (const [icon, meant] of [
       ['mail-filled', 'mail'],
       ['chart', 'chart-bar'],
@@ -173,8 +170,8 @@ describe('the sections of the landing page', () => {
   });
 });
 
-describe('the words of the operator', () => {
-  it('are used as they are written', () =>
+describe('the operator’s words', () => {
+  it('are used verbatim', () =>
     withContent(
       { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
       (_, result) => {
@@ -187,12 +184,12 @@ describe('the words of the operator', () => {
       },
     ));
 
-  it('get a new consent version with every new wording, and only then', () => {
+  it('get a new consent version only with a new consent wording', () => {
     assert.equal(consentVersion('a'), consentVersion('a'));
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
-  it('are no HTML in the article: it is reported, and would be shown as text', () =>
+  it('show HTML in the article as text and report it', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (folder, result) => {
@@ -205,13 +202,13 @@ describe('the words of the operator', () => {
       },
     ));
 
-  it('may be tables and struck through in the article; a table that is wider than the page can be scrolled by keyboard', () => {
+  it('can include tables and strikethrough in the article; wide tables scroll by keyboard', () => {
     const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
     assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
-  it('give a picture the size that its name says', () => {
+  it('give a picture of the article the size in its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
     assert.match(
       html,

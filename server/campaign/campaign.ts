@@ -1,4 +1,4 @@
-// Reads the operator's words in campaign/, and reports all mistakes in it at once, like those in settings.
+// Reads the operator's words in campaign/ and reports all mistakes at once.
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 
@@ -22,47 +22,40 @@ import {
   type Site,
 } from '#shared/campaign-schema.ts';
 
-/** The sentence next to the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
-  /** Where its files are. */
   readonly folder: string;
   readonly site: Site;
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly guideEmail: GuideEmail;
-  /** The guide as a file, in full; null without one. */
+  /** Absolute path; null if the campaign has no guide file. */
   readonly guideFile: string | null;
-  /** The file of the button under the article, in full; null without such a button. */
+  /** Absolute path; null if the article has no download button. */
   readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
   readonly consent: ConsentWording;
-  /** What the form asks besides name, company and address. */
   readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
-  /** The variants of the page, the campaign's own first; empty where it has no others. */
+  /** The campaign's own page first; empty if the campaign has no variants. */
   readonly variants: readonly Variant[];
 };
 
-/** One of the compared pages. Its consent wording is that of the campaign unless it has its own. */
+/** A variant without its own consent wording uses the campaign's. */
 export type Variant = { readonly name: string; readonly consent: ConsentWording };
 
 export type CampaignResult =
   | { readonly type: 'campaign'; readonly campaign: Campaign }
   | {
       readonly type: 'mistakes';
-      /** A line for each, with its place. */
       readonly mistakes: readonly string[];
     };
 
-/**
- * Reads the words that the server needs.
- * @param folder the campaign folder
- */
+/** @param folder the campaign folder */
 export function readCampaign(folder: string): CampaignResult {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     return {
@@ -102,7 +95,6 @@ export function readCampaign(folder: string): CampaignResult {
   };
 }
 
-/** All words, or the mistakes in all of them. */
 function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
   readonly [Name in keyof Words]: ReadWords<Words[Name]>;
 }): ReadWords<Words> {
@@ -114,21 +106,14 @@ function allOf<Words extends Readonly<Record<string, unknown>>>(results: {
   return mistakes.length > 0 ? mistakesOf(...mistakes) : { type: 'words', words: words as Words };
 }
 
-/** A mistake in the campaign's own words is in every variant, and reported once. */
 const sayEach = (mistakes: readonly Mistake[]): string[] => [...new Set(mistakes.map(sayMistake))];
 
-/**
- * Looks at all words, those of the server and those of the page.
- * @param folder the campaign folder
- * @returns a line for each mistake, with its place
- */
 export function campaignMistakes(folder: string): readonly string[] {
   const words = readCampaign(folder);
   if (words.type === 'campaign') return pageMistakes(folder);
   return existsSync(folder) ? [...words.mistakes, ...pageMistakes(folder)] : words.mistakes;
 }
 
-/** The mistakes in the words that only the page shows, which the build reads. */
 export function pageMistakes(folder: string): string[] {
   const isSiteRight = readWords(folder, 'site.yaml', siteOf(folder)).type === 'words';
   return sayEach(
@@ -136,7 +121,6 @@ export function pageMistakes(folder: string): string[] {
       const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
       if (landing.type === 'mistakes') return landing.mistakes;
       if (variant === null || !isSiteRight) return [];
-      // A link may lead to a section that this variant leaves out.
       const site = readWords(folder, 'site.yaml', siteOf(folder, variant));
       if (site.type === 'words') return [];
       return site.mistakes.map((mistake) => ({
@@ -148,10 +132,9 @@ export function pageMistakes(folder: string): string[] {
 }
 
 /**
- * Reads the words of the consent. The build and the server both call this, so a page and its server cannot disagree about
- * the version of the same words.
+ * Shared by build and server, so they cannot disagree about the version.
  * @param folder the campaign folder
- * @param variant whose words; null: those of the campaign itself
+ * @param variant null for the campaign itself
  */
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {
   const result = readWords(folder, 'consent.yaml', Consent, variant);
@@ -160,11 +143,10 @@ export function readConsent(folder: string, variant: string | null = null): Read
   return { type: 'words', words: { text, version: consentVersion(text) } };
 }
 
-/** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
+/** A hash of the words, so nobody can forget to change it. */
 export const consentVersion = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** The variants with the words of the server that may differ in them: those of their consents. */
 function readVariants(folder: string): ReadWords<readonly Variant[]> {
   const names = variantsIn(folder);
   const mistakes = variantMistakes(folder);
@@ -187,7 +169,6 @@ function readFreeMailDomains(folder: string): ReadWords<ReadonlySet<string>> {
   for (const [index, whole] of (read?.text ?? '').split('\n').entries()) {
     const line = whole.trim().toLowerCase();
     if (line === '' || line.startsWith('#')) continue;
-    // As e-mail addresses have them when they are compared.
     const domain = /^[^\s@/:?#,;*]+$/.test(line) ? URL.parse(`http://${line}`)?.hostname : undefined;
     if (domain?.includes('.') === true) domains.add(domain);
     else

@@ -1,34 +1,34 @@
-// The pictures and films of a campaign, in its media/: which ones an entry of landing.yaml needs, their sizes, and whether a file is what
-// its name says.
+// The pictures and films in media/: which ones landing.yaml needs, their sizes, and whether their content
+// matches their extension.
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { namesIn } from '#server/campaign/campaign-folder.ts';
 
-/** A picture comes in two formats; each browser takes one. */
 export const both = (names: readonly string[]): string[] =>
   names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
-/** The files that an entry of landing.yaml needs in media/. */
 export const MEDIA = {
   hero: both(['hero-640', 'hero-960', 'hero-1280']),
   video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
   promise: both(['guide-400', 'guide-800']),
 } as const;
 
-/** The files of one picture of open pages. @param index its place in the list, from 0 */
+/** @param index its place in the list, from 0 */
 export const mediaOfPages = (index: number): string[] =>
   both([480, 960].map((width) => `inside-${index + 1}-${width}`));
 
 type Size = { readonly width: number; readonly height: number };
 
-/** The size of a picture whose name says it, such as acme-320x80.webp, in CSS pixels; null if it does not. */
+/**
+ * Reads the size from a name such as acme-320x80.webp.
+ * @returns CSS pixels, or null
+ */
 export function sizeInName(file: string): Size | null {
   const [, width, height] = /-(\d+)x(\d+)\.\w+$/.exec(file) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-/** The size of a drawing, from its viewBox; null if it has none. @param file its name in media/ */
 export function svgSize(folder: string, file: string): Size | null {
   const [, width, height] =
     /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
@@ -37,7 +37,6 @@ export function svgSize(folder: string, file: string): Size | null {
   return width === undefined ? null : { width: Number(width), height: Number(height) };
 }
 
-/** How files begin, by kind. */
 const KINDS: readonly (readonly [name: string, begins: RegExp])[] = [
   ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
   ['HEIC', /^....ftyp(?:heic|heix|hevc)/s],
@@ -64,7 +63,6 @@ const WANTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why files of media/ cannot be shown.
  * @param folder the campaign folder
  * @param files their names in media/
  * @returns phrases that follow the name of the entry that needs them
@@ -76,13 +74,11 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
   const missing = absent.filter((file) => alike(file) === undefined);
   return [
     ...(missing.length > 0
-      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or take the entry out`]
+      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or remove the entry`]
       : []),
     ...absent.flatMap((file) => {
       const name = alike(file);
-      return name === undefined
-        ? []
-        : [`needs media/${file}; there is ${name}: give it this name, to the letter`];
+      return name === undefined ? [] : [`needs media/${file}; there is ${name}: give it exactly this name`];
     }),
     ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
   ];
@@ -94,7 +90,7 @@ function mistakesInFile(folder: string, file: string): string[] {
   if (begin === '') return [`media/${file} is empty; put the file there again`];
   const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
   if (wanted !== undefined && found !== wanted)
-    return [`media/${file} is ${found ?? 'something else than its name says'}; save it as ${wanted}`];
+    return [`media/${file} is ${found ?? 'not what its name says'}; save it as ${wanted}`];
   return wanted === 'SVG' && svgSize(folder, file) === null ? [`media/${file} must have a viewBox`] : [];
 }
 
@@ -110,10 +106,9 @@ function beginOf(file: string): string {
   }
 }
 
-/** Bytes. Visitors with a telephone wait for each file. */
+/** Bytes; each is a wait on a phone. */
 const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
 
-/** A phrase about a file that is too heavy; null if it is not. */
 export function weightWarning(file: string): string | null {
   const size = statSync(file).size;
   const isFilm = /\.(?:mp4|webm)$/.test(file);

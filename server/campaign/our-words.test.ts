@@ -1,4 +1,3 @@
-// The words we ship ourselves: set with the signs of good typography, save where the specification quotes a sentence.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,14 +7,13 @@ import { parse } from 'yaml';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** To the letter of the specification, sections 2 and 4. */
+/** Quoted verbatim from sections 2 and 4 of the specification. */
 const QUOTED = new Set([
   "What You'll Learn",
   'Sending Code...',
   'Verifying code...',
   '3.5x improvement in 60 days',
 ]);
-/** Straight quotes, three full stops, an x for a sign of multiplication. 10.2x is the specification's. */
 const TYPED = /["']|\.\.\.|(?<![\d.])(?!10\.2x)\d+(?:\.\d+)?x\b/;
 
 const textsOf = (value: unknown): string[] => {
@@ -24,14 +22,13 @@ const textsOf = (value: unknown): string[] => {
 };
 
 for (const campaign of ['campaign', 'examples/german'])
-  test(`no word of ${campaign}/ is typed as on a typewriter`, () => {
+  test(`${campaign}/ uses typographic quotes, ellipses and multiplication signs`, () => {
     const folder = path.join(PROJECT_FOLDER, campaign);
     const typed = globSync(['*.yaml', 'emails/*.yaml'], { cwd: folder }).flatMap((file) =>
       textsOf(parse(readFileSync(path.join(folder, file), 'utf8')))
         .filter((text) => TYPED.test(text) && !QUOTED.has(text))
         .map((text) => `${file}: ${text}`),
     );
-    // A prompt is for a machine, and is copied as it stands.
     const prose = readFileSync(path.join(folder, 'article/article.md'), 'utf8').replaceAll(
       /```[^]*?```/g,
       '',

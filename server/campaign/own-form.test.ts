@@ -1,4 +1,3 @@
-// form.yaml: what it says, what it may leave out, and every mistake in it.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +11,6 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
-/** The mistakes about a form.yaml. @param language of the page */
 const mistakesIn = (form: string, language = 'en'): readonly string[] =>
   withCampaignCopy((folder) => {
     const site = path.join(folder, 'site.yaml');
@@ -28,7 +26,7 @@ const formIn = (folder: string) => {
 };
 
 describe('form.yaml', () => {
-  it('may be missing, or say nothing: then nothing more is asked', () =>
+  it('adds no question if it is missing or empty', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(formIn(folder).fields, []);
       for (const text of ['', '# fields:\n#   - id: phone\n', '\n  # Nothing\r\n\n']) {
@@ -38,7 +36,7 @@ describe('form.yaml', () => {
       }
     }));
 
-  it('comes with the project as an example that asks nothing, and can be used when its # are taken away', () => {
+  it('is shipped as a commented example that is valid once uncommented', () => {
     for (const place of ['campaign', 'examples/german'])
       withCampaignCopy((folder) => {
         const file = path.join(folder, 'form.yaml');
@@ -50,7 +48,7 @@ describe('form.yaml', () => {
       });
   });
 
-  it('takes every entry that the document describes', () => {
+  it('accepts every entry described in docs/customising.md', () => {
     const guide = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'customising.md'), 'utf8');
     const [, example = ''] = /```yaml\n(fields:\n[^`]*)```/.exec(guide) ?? [];
     assert.deepEqual(mistakesIn(example), []);
@@ -72,7 +70,7 @@ describe('form.yaml', () => {
       assert.match(guide, new RegExp(`^\\| \`${entry}\``, 'm'), `docs/customising.md explains ${entry}`);
   });
 
-  it('has its sentences in English and German; another language has to bring them', () => {
+  it('has default messages in English and German and requires them in other languages', () => {
     withCampaignCopy((folder) => {
       assert.equal(formIn(folder).messages.required, 'Please answer this question');
       writeFileSync(
@@ -92,7 +90,7 @@ describe('form.yaml', () => {
     assert.deepEqual(mistakesIn('# fields:\n', 'fr'), []);
   });
 
-  it('may offer a choice of all countries, of which an answer has one', () => {
+  it('can offer all countries as a single choice, but not as a multiple choice', () => {
     const countries = Array.from({ length: 249 }, (_, at) => `A country of some length, number ${at}`);
     const form = (kind: string) =>
       `fields:\n  - { id: land, label: Land, kind: ${kind}, options: ${JSON.stringify(countries)} }\n`;
@@ -100,16 +98,16 @@ describe('form.yaml', () => {
     assert.match(mistakesIn(form('choices')).join('\n'), /and a form takes 3000/);
   });
 
-  it('cannot ask for what an import takes for another column', () => {
+  it('refuses a question whose ID or label an import reads as another column', () => {
     const ask = (id: string, label: string) =>
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
       assert.deepEqual(ask(id, 'A'), [
-        'campaign/form.yaml:2: fields.0.id: is the name of something else; choose another one.',
+        'campaign/form.yaml:2: fields.0.id: is a reserved name; choose another one.',
       ]);
     for (const label of ['E-Mail', 'Work email', 'Organisation', 'Status', 'First_Name', 'Opt-in time'])
       assert.deepEqual(ask('a', label), [
-        'campaign/form.yaml:2: fields.0.label: is a column that an import takes for something else; choose another one.',
+        'campaign/form.yaml:2: fields.0.label: is read as another column by an import; choose another one.',
       ]);
     assert.deepEqual(ask('work_place', 'Mail provider'), []);
   });
@@ -126,16 +124,16 @@ describe('form.yaml', () => {
       ':5: fields.0.requierd: unknown entry; did you mean required?',
     ],
     [
-      'a missing label, and a yes that is no true',
+      'a missing label, and "yes" instead of true',
       'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
       ':2: fields.0.label: is missing.',
       ':4: fields.0.required: must be true or false.',
     ],
     [
-      'an id with capitals, one that is taken, and one twice',
+      'an ID with capitals, a reserved one, and a duplicate',
       'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
-      ':2: fields.0.id: must begin with a small letter and have small letters, digits and _ alone, such as job_title.',
-      ':3: fields.1.id: is the name of something else; choose another one.',
+      ':2: fields.0.id: must begin with a small letter and have only small letters, digits and _, such as job_title.',
+      ':3: fields.1.id: is a reserved name; choose another one.',
     ],
     [
       'two fields with one id, one label or one property',
@@ -148,7 +146,7 @@ describe('form.yaml', () => {
       'a choice without options, options without a choice, and an option that separates',
       'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
       ':2: fields.0.kind: needs options: a list of the answers to choose from.',
-      ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
+      ':3: fields.1.options: belong to the kinds choice and choices; remove them, or change the kind.',
       ':4:49: fields.2.options.0: must not contain ; because it separates several answers.',
     ],
     [
@@ -162,7 +160,7 @@ describe('form.yaml', () => {
       ':6: fields.0.properties.hubspott: unknown entry; did you mean hubspot?',
     ],
     [
-      'a length that is none, and one that is too long for one form',
+      'an invalid maximum length, and one too long for one form',
       'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
       ':2: fields.0.maxLength: must be a number of characters, such as 80.',
     ],
@@ -172,7 +170,7 @@ describe('form.yaml', () => {
       ':3:5: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
     ],
   ] as const)
-    it(`is reported by line: ${name}`, () => {
+    it(`reports by line: ${name}`, () => {
       const found = mistakesIn(form);
       for (const mistake of mistakes)
         assert.ok(found.includes(`campaign/form.yaml${mistake}`), `${mistake}\n${found.join('\n')}`);

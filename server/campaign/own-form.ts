@@ -1,5 +1,4 @@
-// The campaign's own questions (form.yaml), with sentences about an answer in the language of the page. A campaign without such a file
-// asks what every form asks.
+// The campaign's own questions in form.yaml, with error messages in the language of the page.
 import * as z from 'zod/mini';
 
 import { readText } from '#server/campaign/campaign-folder.ts';
@@ -9,9 +8,10 @@ import { Form, type FormMessages, type OwnForm } from '#shared/campaign-schema.t
 const FILE = 'form.yaml';
 
 /**
- * Reads the questions; none if there is no form.yaml, or nothing but comments in it. The build and the server both call this.
+ * Called by both the build and the server.
  * @param folder the campaign folder
  * @param language of the page, such as `pt-BR`
+ * @returns no questions if the file is missing or holds only comments
  */
 export function readForm(folder: string, language: string): ReadWords<OwnForm> {
   const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;
@@ -27,10 +27,8 @@ export function readForm(folder: string, language: string): ReadWords<OwnForm> {
 
 const isCommentsOnly = (text: string): boolean => text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
-/** The first subtag of a language: `pt` of `pt-BR`. */
 const mainLanguage = (tag: string): string => tag.split('-', 1)[0]?.toLowerCase() ?? '';
 
-/** The schema of form.yaml for a language: a language without default sentences needs its own. */
 const formIn = (language: string) =>
   Form.check(
     z.superRefine(({ fields = [], messages = {} }, context) => {
@@ -70,5 +68,4 @@ const GERMAN: FormMessages = {
   changed:
     'Dieses Formular hat sich geändert, seit Sie es geöffnet haben. Bitte laden Sie die Seite neu und senden Sie es noch einmal.',
 };
-/** By the first subtag of a language. */
 const MESSAGES: Readonly<Record<string, FormMessages>> = { en: ENGLISH, de: GERMAN };

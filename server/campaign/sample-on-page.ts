@@ -1,12 +1,11 @@
-// Finds words of the sample on the page: its people and their figures are invented, and no visitor should read them. They are listed
-// here, because an operator changes campaign/ itself; a test compares them with the words that the project comes with.
+// Finds the invented people and figures of the sample on the page. They are listed here because an operator
+// edits campaign/ itself; a test compares the list.
 import * as yaml from 'yaml';
 
 import { nameOf, readText } from '#server/campaign/campaign-folder.ts';
 import { lineOfEntry } from '#server/campaign/words-file.ts';
 import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
 
-/** What is invented in campaign/ and in examples/german/. */
 export const SAMPLE = {
   people: ['Sarah Lindqvist', 'Marcus Adeyemi', 'Katharina Voss', 'Emre Aydın', 'Lena Brandstätter'],
   figures: [
@@ -27,21 +26,18 @@ export const SAMPLE = {
 
 type Text = { readonly entry: readonly PropertyKey[]; readonly text: string };
 
-/** Every text of a file of words, from top to bottom. Which entries there are is not asked. */
 function textsIn(words: unknown, entry: readonly PropertyKey[] = []): Text[] {
   if (typeof words === 'string') return [{ entry, text: words }];
   if (typeof words !== 'object' || words === null) return [];
   return Object.entries(words).flatMap(([name, inner]) => textsIn(inner, [...entry, name]));
 }
 
-/** Whether a text has a part that is not the rest of a longer word or number. */
 const has = (text: string, part: string): boolean =>
   ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
 
 /**
- * Looks for the sample on the page.
  * @param folder the campaign folder
- * @returns one sentence for each kind of thing that is still there
+ * @returns one sentence per kind of leftover
  */
 export const sampleOnPage = (folder: string): string[] =>
   [
@@ -70,7 +66,6 @@ export const sampleOnPage = (folder: string): string[] =>
     .filter((mistake) => mistake !== null)
     .map(sayMistake);
 
-/** @param within the only entry to look at */
 function leftover(
   folder: string,
   file: string,

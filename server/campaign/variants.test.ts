@@ -1,4 +1,3 @@
-// Variants of the page: what their words are laid over, and where a mistake in them is reported.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +12,6 @@ import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-/** Runs a test on a campaign with these files in variants/. */
 const withVariants = <Result>(files: Files, test: (folder: string) => Result): Result =>
   withCampaignCopy((folder) => {
     for (const [name, text] of Object.entries(files)) {
@@ -33,8 +31,8 @@ const landing = (folder: string, variant: string | null) => {
   return result.words;
 };
 
-describe('a variant', () => {
-  it('changes the entries that it has; a list takes the place of the other', () => {
+describe('a variant of the page', () => {
+  it('overrides single entries and replaces lists as a whole', () => {
     const file = `hero:
   headline: Write Emails That Get Answers
 benefits:
@@ -55,7 +53,7 @@ sections: [testimonials, benefits]
     });
   });
 
-  it('has the version of its own consent wording, or that of the campaign', () => {
+  it('has the consent version of its own wording, or else the campaign’s', () => {
     withVariants(
       { 'b/consent.yaml': 'text: Send me the guide and what is like it.', 'c/landing.yaml': '# nothing yet' },
       (folder) => {
@@ -76,7 +74,7 @@ sections: [testimonials, benefits]
     );
   });
 
-  it('is reported by file, line and cure, where the mistake is', () => {
+  it('has its mistakes reported with file, line and fix', () => {
     const file = `hero:
   headlin: Nearly
 benefits:
@@ -98,7 +96,6 @@ sections:
     assert.deepEqual(mistakesIn({ 'b/consent.yaml': 'text:\n' }), [
       'campaign/variants/b/consent.yaml:1: text: must not be empty.',
     ]);
-    // A section that the campaign does not have is the variant's to write whole.
     assert.deepEqual(
       mistakesIn({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((mistake) =>
         mistake.replace(/:\d.*/, ''),
@@ -107,7 +104,7 @@ sections:
     );
   });
 
-  it('that leaves out what a link of the footer leads to is reported', () => {
+  it('is reported if it omits a section that the footer links to', () => {
     withVariants({ 'b/landing.yaml': 'sections: [testimonials]' }, (folder) => {
       const site = path.join(folder, 'site.yaml');
       const text = readFileSync(site, 'utf8');
@@ -121,7 +118,7 @@ sections:
     });
   });
 
-  it('has a short name, and no files but those of the page', () => {
+  it('is reported for an invalid name and for unknown files', () => {
     const cure =
       'a variant may have landing.yaml, interface.yaml, consent.yaml; all others are the same for every variant.';
     assert.deepEqual(
@@ -144,7 +141,7 @@ sections:
     );
   });
 
-  it('repeats no mistake of the words below it', () => {
+  it('does not repeat mistakes of the campaign’s own words', () => {
     withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
       const file = path.join(folder, 'landing.yaml');
       writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
@@ -158,17 +155,17 @@ sections:
   });
 });
 
-describe('what should be looked at in a variant', () => {
+describe('warnings about a variant', () => {
   const warningsOf = (folder: string) =>
     called(folder, campaignWarnings(folder)).filter((warning) => warning.includes('variants/'));
 
   for (const [what, files, isSame] of [
     ['an empty file', { 'b/landing.yaml': '' }, true],
-    ['a comment alone', { 'b/landing.yaml': '# to be written\n', 'b/interface.yaml': '' }, true],
-    ['a headline of its own', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
-    ['a consent of its own', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
+    ['only a comment', { 'b/landing.yaml': '# to be written\n', 'b/interface.yaml': '' }, true],
+    ['a different headline', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
+    ['a different consent', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
   ] as const)
-    it(`is ${isSame ? '' : 'not '}that it says the same as the page, with ${what}`, () => {
+    it(`${isSame ? '' : 'do not '}report the same words as the page, with ${what}`, () => {
       withVariants(files, (folder) =>
         assert.equal(
           warningsOf(folder).filter((warning) =>
@@ -180,7 +177,7 @@ describe('what should be looked at in a variant', () => {
       );
     });
 
-  it('is a headline that is too long, a wording of its own, and no file that is read', () => {
+  it('report a long headline, a separate consent wording and an unused file', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
     withVariants(
       { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },

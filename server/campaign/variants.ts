@@ -1,5 +1,4 @@
-// The variants of the page: folders in variants/ of the campaign, each with the words that differ. The page of the campaign itself is
-// variant "a". What a variant may hold is said here; how its words are laid over the others, in words-file.ts.
+// Variants of the page: folders in variants/, each with the words that differ. words-file.ts merges them.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,31 +6,26 @@ import { nameOf, namesIn } from '#server/campaign/campaign-folder.ts';
 import type { Mistake } from '#server/platform/mistake.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
 
-/** The name of the campaign's own page, where it has variants. */
 export const OWN_PAGE = 'a';
-/** The files of words that a variant may have. Those of the server (mails, errors, questions of the form) are the same for all. */
+/** Mails, errors and form questions are the same for all variants. */
 export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] as const;
-/** More would each get too few visitors to be judged. */
+/** More variants would get too few visitors each to be compared. */
 const MOST_VARIANTS = 4;
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** Files that editors and systems leave. */
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
 
 const isFolder = (place: string): boolean =>
   statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** The names of a campaign's variants without its own page, in order; empty without variants/. */
 export const variantsIn = (folder: string): string[] =>
   namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && isFolder(path.join(folder, 'variants', name)),
   );
 
-/** The path of a variant's file within the campaign folder. */
 export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
 
-/** The mistakes in the folders and file names of variants/. */
 export function variantMistakes(folder: string): Mistake[] {
   const names = variantsIn(folder);
   const loose = namesIn(path.join(folder, 'variants')).filter(
@@ -65,7 +59,7 @@ export function variantMistakes(folder: string): Mistake[] {
       ? [
           {
             file: nameOf(folder, 'variants'),
-            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; take some out.`,
+            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`,
           },
         ]
       : []),
@@ -79,7 +73,7 @@ function fileMistakes(folder: string, variant: string): Mistake[] {
     return [
       {
         file: nameOf(folder, `variants/${variant}`),
-        message: 'is empty; put the words that differ into landing.yaml there, or take the folder away.',
+        message: 'is empty; put the words that differ into landing.yaml there, or remove the folder.',
       },
     ];
   return files

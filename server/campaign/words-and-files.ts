@@ -1,4 +1,5 @@
-// Words that must fit the files of the campaign, or other words: links, pictures, icons, files to download, the order of the sections.
+// Checks words against the files of the campaign and against each other: links, pictures, icons, downloads,
+// the order of sections.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -18,10 +19,9 @@ import {
 } from '#shared/campaign-schema.ts';
 import { linkMistake } from '#shared/links.ts';
 
-/** A mistake in an entry. */
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
-/** The schema of site.yaml with checks of links and files. @param variant whose sections links may lead to */
+/** @param variant whose sections links may lead to */
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [
@@ -48,7 +48,6 @@ const mediaMistakesAt = (
   files: readonly string[],
 ): WordsMistake[] => mediaMistakes(folder, files).map((message) => ({ entry, message }));
 
-/** Links to places of the landing page that are not there. */
 function linkMistakes(
   folder: string,
   variant: string | null,
@@ -62,10 +61,8 @@ function linkMistakes(
   });
 }
 
-/** The places of the landing page that a link may lead to. */
 function placesOf(folder: string, variant: string | null): string[] {
   const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
-  // Its own mistakes are reported with it.
   const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
   return [
     ...sections
@@ -77,13 +74,13 @@ function placesOf(folder: string, variant: string | null): string[] {
 
 type FileLimit = { readonly megabytes: number; readonly reason: (most: number) => string };
 
-/** A restart holds it twice. */
+/** During a restart two processes hold the file in memory. */
 const DOWNLOAD: FileLimit = {
   megabytes: 50,
   reason: (most) => `the server keeps it in memory, and takes ${most} at most`,
 };
 
-/** Base64 makes it a third larger, and many mail servers take 10 MB. */
+/** Base64 adds a third, and many mail servers limit mail to 10 MB. */
 const ATTACHMENT: FileLimit = { megabytes: 7, reason: (most) => `mail servers take ${most} at most` };
 
 function guideFileMistakes(
@@ -94,16 +91,15 @@ function guideFileMistakes(
 ): WordsMistake[] {
   const file = statSync(guideFileIn(folder, name), { throwIfNoEntry: false });
   if (!file?.isFile())
-    return [{ entry, message: `needs article/${name}; put it there, or take the entry out` }];
+    return [{ entry, message: `needs article/${name}; put it there, or remove the entry` }];
   return file.size > megabytes * 1e6
     ? [{ entry, message: `is a file of ${Math.ceil(file.size / 1e6)} MB; ${reason(megabytes)}` }]
     : [];
 }
 
-/** The guide as a file is next to its text, in a folder that is not served. */
+/** In the folder of the article, which is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
-/** The schema of emails/guide.yaml with the file that it names. */
 export const guideEmailOf = (folder: string) =>
   GuideEmail.check(
     reporting(({ attachment }) =>
@@ -111,7 +107,6 @@ export const guideEmailOf = (folder: string) =>
     ),
   );
 
-/** The schema of landing.yaml with the order of its sections, and the icons and pictures that it names. */
 export const landingOf = (folder: string) =>
   Landing.check(
     reporting((landing) => {
@@ -128,7 +123,7 @@ export const landingOf = (folder: string) =>
           ? [
               {
                 entry: ['inside'],
-                message: 'belongs to the end of benefits, which are missing; write them, or take this out',
+                message: 'belongs to the end of benefits, which are missing; write them, or remove this',
               },
             ]
           : []),
@@ -151,7 +146,6 @@ export const landingOf = (folder: string) =>
     }),
   );
 
-/** Why the sections of a landing page cannot be shown in the order of its list. */
 function orderMistakes(landing: Landing): WordsMistake[] {
   const { sections } = landing;
   if (sections === undefined) return [];
@@ -162,12 +156,12 @@ function orderMistakes(landing: Landing): WordsMistake[] {
       if (sections.indexOf(name) < at)
         return { entry, message: `${name} is in the list twice; keep one of them` };
       if (!isPresent(name))
-        return { entry, message: `there is no section ${name}; write its words, or take the name out` };
+        return { entry, message: `there is no section ${name}; write its words, or remove the name` };
       return [];
     }),
     ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
       entry: [name],
-      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or take these words out`,
+      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or remove these words`,
     })),
   ];
 }

@@ -1,5 +1,5 @@
-// Reads one file of words in YAML, with the words of a variant laid over it, and checks both. A mistake has the line where an operator
-// finds it in an editor.
+// Reads one YAML file, merges the words of a variant over it, and checks the result. Mistakes carry the line
+// number.
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
@@ -12,21 +12,14 @@ import { SECTIONS } from '#shared/campaign-schema.ts';
 
 export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;
 
-/** @throws with all mistakes, each with its place */
+/** @throws all mistakes, each with its place */
 export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'words') return result.words;
   throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
 }
 
-/** The names, and places in lists, that lead to an entry. */
 type Path = readonly PropertyKey[];
 
-/**
- * Reads words and checks them.
- * @param folder the campaign folder
- * @param file its path within that folder
- * @param variant whose file of that name is laid over it, if there is one; null: none
- */
 export function readWords<Words>(
   folder: string,
   file: string,
@@ -77,12 +70,10 @@ export function readWords<Words>(
 }
 
 type YamlFile = {
-  /** As the operator calls it. */
   readonly name: string;
   readonly text: string;
   readonly document: Document;
   readonly lines: LineCounter;
-  /** Mistakes in its YAML. */
   readonly mistakes: readonly Mistake[];
 };
 
@@ -103,29 +94,27 @@ function lineAt({ lines }: Pick<YamlFile, 'lines'>, offset: number): { line: num
 const isGroup = (words: unknown): words is Record<string, unknown> =>
   typeof words === 'object' && words !== null && !Array.isArray(words);
 
-/** Groups are merged entry by entry; a list or a text replaces the other. An empty file changes nothing. */
+/** Groups are merged entry by entry; a list or a text is replaced. An empty file changes nothing. */
 function layOver(lower: unknown, upper: unknown): unknown {
   if (upper === null || upper === undefined) return lower;
   if (!isGroup(lower) || !isGroup(upper)) return upper;
   const changed = Object.entries(upper).map(([name, words]) => [
     name,
-    // An entry that was left empty is a mistake, as everywhere.
+    // An empty entry is a mistake.
     words === null ? null : layOver(lower[name], words),
   ]);
   return { ...lower, ...Object.fromEntries(changed) };
 }
 
-/** Leaves out the sections of the landing page that a variant does not list. @param own only the words of the variant */
 function onlyListedSections(words: unknown, own: unknown): unknown {
   if (!isGroup(words) || !isGroup(own) || !Array.isArray(own['sections'])) return words;
   const listed: unknown[] = own['sections'];
   const unwanted: string[] = SECTIONS.filter((name) => !listed.includes(name) && !Object.hasOwn(own, name));
-  // Its pictures are at the end of that section.
+  // The pictures of `inside` are at the end of `benefits`.
   if (unwanted.includes('benefits')) unwanted.push('inside');
   return Object.fromEntries(Object.entries(words).filter(([name]) => !unwanted.includes(name)));
 }
 
-/** Whether an entry is from the upper file or, if it is missing, belongs there because only the upper file has its group. */
 function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
   let [below, above] = [lower, upper];
   if (above === null || above === undefined) return false;
@@ -138,11 +127,10 @@ function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
   return path.length > 0;
 }
 
-/** A mistake at an offset in the text of its file, in characters. */
 type FoundMistake = {
   readonly at: number;
   readonly message: string;
-  /** Several words of a list may be on one line, so the column is reported too. */
+  /** Several words of a list can share a line, so the column is reported too. */
   readonly isInList?: boolean;
 };
 
@@ -159,7 +147,6 @@ function unknownEntry({ document }: YamlFile, path: Path, known: readonly string
   return { at: place(document, path).name, message: `${sayEntry(path)}: unknown entry; ${advice}` };
 }
 
-/** The names that a schema knows at a place. */
 function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
   const [step, ...rest] = path;
   if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
@@ -172,10 +159,8 @@ function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
   return inner === undefined ? Object.keys(shape) : entriesAt(inner, rest);
 }
 
-/** @param words the words of both files */
 function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words: unknown): FoundMistake {
   const { name, value } = place(document, issue.path);
-  // A mistake may be about a part of a longer text.
   const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
   const at = typeof about === 'string' ? text.indexOf(about, value) : value;
   const node = document.getIn(issue.path, true);
@@ -184,7 +169,6 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
     words,
   );
   const [, comment] = /^[^#]*:\s+(#\w+)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
-  // YAML reads 1.10 as 1.1, and 0123 as 123.
   const written = isScalar(node) ? node.source : undefined;
   const message = sayIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
   return {
@@ -195,9 +179,9 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
 }
 
 /**
- * Describes a mistake for a person who edits YAML.
  * @param found the value of the entry
- * @param options comment: what follows an empty entry on its line; written: the value as it is in the file
+ * @param options comment: the text after an empty entry on its line; written: the value as spelled in the
+ * file
  */
 function sayIssue(
   issue: z.core.$ZodIssue,
@@ -222,7 +206,6 @@ function sayIssue(
   return `${issue.message}${kind === '' ? `; put it in quotes: '${written}'` : kind}`;
 }
 
-/** Offsets of the name and the value of an entry; if it is missing, those of the group that lacks it. */
 function place(document: Document, path: Path): { name: number; value: number } {
   const follow = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   let node = follow(document.contents);
@@ -233,7 +216,7 @@ function place(document: Document, path: Path): { name: number; value: number } 
       const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
       if (pair === undefined) return { name, value: name };
       name = startOf(pair.key);
-      // The name says where a list, a group or an empty entry is.
+      // A list, a group or an empty entry is located by its name.
       value = isScalar(pair.value) && pair.value.value !== null ? startOf(pair.value) : name;
       node = follow(pair.value);
     } else if (isSeq(node) && isNode(node.items[Number(step)])) {
@@ -247,7 +230,6 @@ function place(document: Document, path: Path): { name: number; value: number } 
 
 const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
 
-/** The line of an entry; null if the file cannot be read or does not have it. */
 export function lineOfEntry(folder: string, file: string, path: Path): number | null {
   const read = readText(folder, file);
   if (read?.type !== 'text') return null;

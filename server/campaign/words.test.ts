@@ -1,5 +1,5 @@
-// Whatever a visitor reads stands in campaign/. This looks for prose in the code of the server; what is none, or is not for
-// visitors, is listed here with the reason.
+// Visitors read only words from campaign/. This searches the server's code for prose; exceptions are listed
+// with their reasons.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,6 @@ import { parseSync } from 'vite';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** Files all of whose prose is for the operator, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
   'server/settings/database-setting.ts': 'settings',
@@ -20,11 +19,11 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/setting-values.ts': 'settings',
   'server/settings/settings.ts': 'settings',
   'server/settings/settings-table.ts': 'settings',
-  'server/platform/machine-failures.ts': 'what the operating system refuses',
+  'server/platform/machine-failures.ts': 'errors of the operating system',
   'server/http/health.ts': 'for monitors',
   'server/http/write-faults.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
-  // In English like the desk itself: a campaign from before the desk has no words for it.
+  // English, like the desk: older campaigns have no words for it.
   'server/mail/templates/desk-code-mail.ts': 'for the people of DESK_PEOPLE',
   'server/mail/dkim-key.ts': 'why the DKIM key does not work',
   'server/mail/mailer.ts': 'why the mail account does not work',
@@ -48,20 +47,17 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/words-file.ts': 'mistakes in campaign/',
   'server/campaign/yaml-mistakes.ts': 'mistakes in campaign/',
   'server/campaign/sample-on-page.ts': 'words of the sample that are still in campaign/',
-  // For visitors, too: form.yaml replaces each sentence, and another language must.
+  // Defaults for visitors; form.yaml replaces each of them.
   'server/campaign/own-form.ts': 'mistakes in form.yaml, and its default sentences in English and German',
 };
 
-/** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */
 const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|stats\/|attribution\/)/;
 
-/** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =
   /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|mistakes)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
-/** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  // Written to a bare socket, before there is a request and with it a campaign.
+  // Written to the bare socket, where no campaign is known.
   'server/http/broken-requests.ts': [
     'Request Timeout',
     'Request Header Fields Too Large',
@@ -69,30 +65,19 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'The request could not be read. Please check the program that sent it.',
     'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.',
   ],
-  // For the author of a program; browsers name one host.
   'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],
-  // Health says it to monitors.
-  'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
-  // A header.
+  'server/http/load-shedding.ts': ['This process uses too much memory. Please restart it.'],
   'server/http/send-resource.ts': ['bytes …-…/…'],
-  // Attributes of a picture.
   'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],
-  // The names of keys, and what one of them signs.
-  // Names of rows that count.
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/leads/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
-  // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for the operator at the desk.
   'server/bounces/postmark.ts': ['Basic …'],
   'server/bounces/sendgrid.ts': ['Invalid Address'],
   'server/bounces/accept-message.ts': ['no type of feedback', 'no action'],
-  // The subject of another program's mail, and what that program is called for the operator.
   'server/bounces/read-message.ts': ['DELIVERY FAILURE: ', 'a mail server'],
-  // Kept in the outbox.
   'server/mail/outbox/deliver-mail.ts': ['no process that looked knows the kind "…"', 'no longer valid'],
-  // In place of the words that an imported person agreed to, for the operator and their programs.
   'server/webhooks/lead-as-json.ts': ['Not given here. Imported: …'],
-  // An invented lead, for the operator to try a webhook with.
   'server/webhooks/webhook-events.ts': ['Ada Lovelace', 'Analytical Engines'],
 };
 
@@ -101,16 +86,13 @@ type Tree = { readonly type: string; readonly start: number; readonly end: numbe
 const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
-/** The nodes of a program from the outside in; `enters` says whether to look into one. */
 function walk(value: unknown, enters: (node: Tree) => boolean): void {
   if (Array.isArray(value)) for (const item of value) walk(item, enters);
   else if (isTree(value) && enters(value)) for (const part of Object.values(value)) walk(part, enters);
 }
 
-/** A word, or what is filled in, and then another. */
 const TWO_WORDS = /(?:\p{L}{2,}|…) (?:\p{L}{2,}|…)/u;
 
-/** The prose that a file holds, and the names that its types are made of: a state such as 'failed for now'. */
 function proseIn(source: string): { prose: string[]; names: string[] } {
   const prose: string[] = [];
   const names: string[] = [];
@@ -134,18 +116,16 @@ function proseIn(source: string): { prose: string[]; names: string[] } {
         : node.type === 'TemplateLiteral'
           ? (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('…')
           : '';
-    // Markup and the lines of a header are no prose.
     if (text.split(/<[^>]*>|\r\n/).some((part) => TWO_WORDS.test(part) && !part.startsWith('HTTP/')))
       prose.push(text);
     return true;
   }
 }
 
-describe('the words of the server', () => {
-  it('stand in campaign/, and not in its code', () => {
+describe('words for visitors', () => {
+  it('come from campaign/, never from the server’s code', () => {
     const files = globSync(['server/**/*.ts', 'shared/errors.ts'], { cwd: PROJECT_FOLDER })
       .map((file) => file.replaceAll(path.sep, '/'))
-      // They contain SQL, and messages to the operator.
       .filter((file) => !file.endsWith('.test.ts') && !/^server\/(?:db|codes|jobs|consent)\//.test(file))
       .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
     const names = new Set(files.flatMap((file) => file.names));
@@ -176,7 +156,7 @@ describe('the words of the server', () => {
     );
   });
 
-  it('are noticed when they come back', () => {
+  it('are found when added to the server’s code', () => {
     const noticed = [
       `sendError(reply, 'unavailable', { sentence: 'Please try again.' });`,
       `reply.send('Not here');`,

@@ -1,18 +1,12 @@
-// YAML that means something else than its writer meant, or nothing, described for people who do not know YAML.
+// Explains YAML mistakes to people who do not know YAML.
 import { isScalar, visit, type Document } from 'yaml';
 
-/** A mistake at an offset in the text, in characters. */
 export type YamlMistake = { readonly at: number; readonly message: string };
 
-/** The place that YAML's parser complains about. */
 type Place = {
-  /** The parser's code. */
   readonly code: string;
-  /** The whole line. */
   readonly line: string;
-  /** The text from the mistake on. */
   readonly rest: string;
-  /** Name and value if the line has them, as in `name: value`. */
   readonly name: string | undefined;
   readonly value: string;
 };
@@ -20,13 +14,11 @@ type Place = {
 type Kind = {
   readonly matches: (place: Place) => boolean;
   readonly message: string | ((place: Place) => string);
-  /** The rest of its block is then out of line, too. */
   readonly isIndent?: true;
 };
 
 const IN_QUOTES = 'put the whole text in quotes';
 
-/** The first one that matches is reported. */
 const KINDS: readonly Kind[] = [
   {
     matches: ({ line }) => /^\s*\t/.test(line),
@@ -44,7 +36,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     matches: ({ code }) => code === 'MULTIPLE_DOCS',
-    message: '--- would begin a second file; take the line out',
+    message: '--- would begin a second file; remove the line',
   },
   {
     matches: ({ code }) => code === 'BAD_DQ_ESCAPE',

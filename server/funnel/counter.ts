@@ -1,6 +1,5 @@
-// Counts how often the page was seen, the form opened and the article read: in memory, written to the database every few seconds.
-// It keeps no identifier, no network address and no browser's name: these are looked at once, to leave robots out, and forgotten.
-// No visitor waits for any of this, and strangers cannot make it grow: everything is bounded.
+// Counts page views, opened forms and read articles in bounded memory and writes them every few seconds. It
+// stores no identifier, IP address or user agent.
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
@@ -19,43 +18,33 @@ import { variantAskedFor } from '#shared/variants.ts';
 import { readTouch } from '#shared/attribution.ts';
 
 export type FunnelCounter = {
-  /** Notes a GET of the page that is answered with it. Called for each of them: it does next to nothing. */
   readonly pageSeen: (request: {
     readonly url?: string | undefined;
     readonly headers: IncomingHttpHeaders;
   }) => void;
-  /** Counts a step that a browser reported. @param variant of the page, if it is compared with others */
   readonly stepReported: (
     step: ReportedStep | VariantStep,
     headers: IncomingHttpHeaders,
     variant?: string,
   ) => void;
-  /** Writes what was counted. Throws what the database said; the counts are kept for the next time. */
   readonly write: () => Promise<void>;
 };
 
-/**
- * Different visits (address, link, browser) that wait to be looked at; further ones are not counted. A thousand a second are
- * more than any page has, and a stranger who makes them up takes neither memory nor time from others.
- */
+/** Distinct visits (IP address, link, browser) that wait for their check; further ones are not counted. */
 const MOST_WAITING = 5_000;
-/** Visits that are looked at in one go, which takes a millisecond. */
+/** Visits per batch, which takes a millisecond. */
 const AT_ONCE = 100;
-/** Sources that get a row of their own for a day and step; further ones are counted as others. */
+/** Sources with their own row per day and step; further ones are counted as others. */
 const MOST_SOURCES = 200;
-/** Counts that are kept while the database is away; then only those of others are added. */
+/** Counts kept while the database is unreachable; beyond that, only those of others grow. */
 const MOST_COUNTS = 5_000;
-/** Longer than any browser's name for itself whose end would say something; no pattern meets a longer text. */
+/** Characters of a user agent; bounds the time of the patterns. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
-/** A name of 253 characters, and a port. */
 const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 
-/**
- * Makes the counter of one process.
- * @param config publicUrl: a link from there is no source. funnelCounting: false counts nothing
- */
+/** @param config publicUrl: a link from there is not a source. funnelCounting: false counts nothing */
 export function createFunnelCounter({
   database,
   clock,
@@ -65,25 +54,20 @@ export function createFunnelCounter({
   readonly database: OpenDatabase;
   readonly clock: () => number;
   readonly config: Pick<Config, 'publicUrl' | 'funnelCounting'>;
-  /** Names of the pages that are compared; none: there is one. */
   readonly variants?: readonly string[];
 }): FunnelCounter {
   const ownHost = new URL(publicUrl).host;
-  /** Visits by all that is known of them, and how many there were of each: most are alike. */
   const waiting = new Map<string, number>();
-  /** What was looked at and is not written yet. */
   const counts = new Map<string, FunnelCount>();
-  /** The same, by variant: a few rows a day. */
   const variantCounts = new Map<string, VariantCount>();
   let newest: Promise<void> = Promise.resolve();
-  /** A write that has not begun. */
   let next: Promise<void> | null = null;
 
   const note = (visit: string): void => {
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // A copy: V8 keeps the whole of a text as long as a part that was cut from it.
+    // A copy, because V8 keeps a whole string alive as long as a part cut from it.
     waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 
@@ -103,7 +87,6 @@ export function createFunnelCounter({
     variantCounts.set(key, { day, step, variant, count: before + times });
   };
 
-  /** Looks at what waits by now, a little at a time. */
   async function workOff(): Promise<void> {
     const last = waiting.size;
     let done = 0;
@@ -126,7 +109,6 @@ export function createFunnelCounter({
     await workOff();
     if (counts.size > 0)
       await addFunnelCounts(database, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
-    // Not before: what could not be written is written the next time.
     counts.clear();
     await addVariantCounts(database.db, [...variantCounts.values()]);
     variantCounts.clear();
@@ -136,12 +118,11 @@ export function createFunnelCounter({
     pageSeen: ({ url = '', headers }) => {
       const browser = browserIn(headers);
       if (browser === null || isAhead(headers)) return;
-      // A look at a variant, or the second request of one visit.
       if (variants.length > 0 && variantAskedFor(url) !== null) return;
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
       const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      // No line of a request holds a line feed.
+      // A line feed cannot occur in a header.
       note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
     stepReported: (step, headers, variant = '') => {
@@ -151,7 +132,8 @@ export function createFunnelCounter({
       note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
     },
     write: () => {
-      // One after the other, and one that waits: a stop waits for a write that is under way, and writes what came after it.
+      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the
+      // rest.
       const begin = () => {
         next = null;
         return writeCounts();
@@ -162,16 +144,12 @@ export function createFunnelCounter({
   };
 }
 
-/**
- * What a browser calls itself; null for a program that does not say, and for a visitor who asked not to be counted: Global Privacy
- * Control, or Do Not Track.
- */
+/** The user agent; null if absent or if the visitor sent Global Privacy Control or Do Not Track. */
 const browserIn = (headers: IncomingHttpHeaders): string | null =>
   headers['sec-gpc'] === '1' || headers['dnt'] === '1'
     ? null
     : headers['user-agent']?.slice(0, NAME_MAX_LENGTH) || null;
 
-/** Whether a browser asks before a visitor has opened the page, or for another purpose than to show it. */
 const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-purpose'] !== undefined ||
   headers['purpose'] !== undefined ||
@@ -179,7 +157,6 @@ const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['x-moz'] !== undefined ||
   (headers['sec-fetch-dest'] ?? 'document') !== 'document';
 
-/** As the page itself reports where a lead came from (web/attribution.ts). */
 function touchOf(address: string, link: string, own: readonly string[]): ReturnType<typeof readTouch> {
   const query = address.indexOf('?');
   const parameters = new URLSearchParams(query === -1 ? '' : address.slice(query));

@@ -1,4 +1,3 @@
-// What is counted and what is not, on a server that listens: the page's own request, what browsers tell, and the bounds.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
@@ -53,7 +52,7 @@ const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What stands in the table, in words: "20413 seen newsletter 2". */
+/** Rows such as "20413 seen newsletter 2". */
 async function counted({ db }: Pick<OpenDatabase, 'db'>): Promise<string[]> {
   const rows = await db.selectFrom('funnel_counts').selectAll().execute();
   return rows.map(({ day, step, source, count }) => `${day} ${step} ${source} ${count}`).toSorted();
@@ -65,7 +64,7 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
   return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
 };
 
-/** A server that listens, because a page is answered before Fastify sees its request. */
+/** Listens on a port, because the page is answered before Fastify sees the request. */
 const withSite = (
   options: ServerOptions,
   test: (
@@ -78,7 +77,6 @@ const withSite = (
     await test(server, async (address, headers = {}, init = {}) => {
       const response = await fetch(url + address, {
         ...init,
-        // Node's own fetch says that it fetches: `sec-fetch-mode: cors`, and no destination.
         headers: { 'user-agent': BROWSER, ...headers },
       });
       await response.arrayBuffer();
@@ -93,7 +91,7 @@ const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, add
 
 for (const engine of ENGINES) {
   describe(`the funnel on ${engine}`, () => {
-    it('counts the page by where its visits came from, whole or unchanged', () =>
+    it('counts page views by source, for 200 and 304 alike', () =>
       withSite({ engine }, async (server, ask) => {
         const whole = await ask('/?utm_source=newsletter&utm_medium=email');
         assert.equal(whole.status, 200);
@@ -103,7 +101,6 @@ for (const engine of ENGINES) {
         await ask('/?gclid=abc', { referer: 'https://www.google.com/' });
         await ask('/', { referer: `${server.config.publicUrl}/?utm_source=old` });
         await ask('/', { 'sec-fetch-dest': 'document' });
-        // Whom the address names is no source.
         await ask('/?utm_source=ada@example.com');
         await ask('/?utm_source=ada%2540example.com');
         await ask('/?referrer=evil.example');
@@ -114,13 +111,12 @@ for (const engine of ENGINES) {
           'seen newsletter 2',
           'seen others 2',
         ]);
-        // Written once, and added to.
         await ask('/?utm_source=newsletter');
         assert.ok((await countedBy(server)).includes('seen newsletter 3'));
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
       }));
 
-    it('counts a page when it is sent, though the visitor leaves before its end', () =>
+    it('counts a page view even if the visitor leaves during the response', () =>
       withSite({ engine }, async (server) => {
         const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
         const request = Object.assign(new IncomingMessage(new Socket()), {
@@ -129,12 +125,12 @@ for (const engine of ENGINES) {
           headers,
         });
         request.rawHeaders = Object.entries(headers).flat();
-        // It has no connection, so it never ends.
+        // Without a connection the response never ends.
         server.app.server.emit('request', request, new ServerResponse(request));
         assert.deepEqual(await countedBy(server), ['seen direct 1']);
       }));
 
-    it('counts no visitor who asked not to be counted, no robot, and no page that is loaded but not looked at', () =>
+    it('ignores opted-out visitors, robots, prefetches and requests that are not navigations', () =>
       withSite({ engine }, async (server, ask) => {
         for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
           assert.equal((await ask('/', wish)).status, 200);
@@ -158,7 +154,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await countedBy(server), []);
       }));
 
-    it('counts what browsers tell, by the source that the form would have', () =>
+    it('counts reported steps by the source that the form would send', () =>
       withServer({ engine }, async (server) => {
         const visit = new URLSearchParams({ first: 'utm_source=newsletter', last: '' }).toString();
         for (const step of ['opened', 'quarter', 'half', 'three-quarters', 'whole']) {
@@ -191,7 +187,7 @@ for (const engine of ENGINES) {
         assert.equal(server.logLines.length, before, 'no reported step fills the log');
       }));
 
-    it('gives ten thousand invented sources two hundred rows for a day and step', () =>
+    it('stores 200 rows per day and step for 10,000 invented sources', () =>
       withSite({ engine }, async (server) => {
         const { funnel } = server.service;
         const seen = (source: string) =>
@@ -218,13 +214,12 @@ for (const engine of ENGINES) {
           assert.ok(Array.from(source).length <= 40, source);
           assert.doesNotMatch(source, /\p{C}/u);
         }
-        // A new day has room again.
         await server.advance(86_400);
         seen('webinar');
         assert.ok((await countedBy(server)).includes('seen webinar 1'));
       }));
 
-    it('keeps five thousand different visits in mind until it writes, and no more', () =>
+    it('holds at most 5,000 different visits until the next write', () =>
       withServer({ engine }, async (server) => {
         const { funnel } = server.service;
         for (let at = 0; at < 20_000; at += 1)
@@ -237,14 +232,10 @@ for (const engine of ENGINES) {
           rows.reduce((sum, { count }) => sum + count, 0),
           5_010,
         );
-        assert.equal(
-          rows.find(({ source }) => source === 's0')?.count,
-          11,
-          'one that is known is counted on',
-        );
+        assert.equal(rows.find(({ source }) => source === 's0')?.count, 11, 'a known one is still counted');
       }));
 
-    it('adds up what several processes count, and bounds it for all of them', async () => {
+    it('adds up the counts of several processes within one limit', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
       const config: Config['database'] =
         engine === 'sqlite'
@@ -253,7 +244,6 @@ for (const engine of ENGINES) {
       const databases = Array.from({ length: 4 }, () => openDatabase(config, () => {}));
       try {
         await migrate(databases[0]!);
-        // All are connected, so that they write at the same moment.
         for (const { db } of databases) await sql`select 1`.execute(db);
         const counters = databases.map((database) =>
           createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
@@ -285,7 +275,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('keeps its counts when they cannot be written, and writes them the next time', () =>
+    it('keeps counts after a failed write and writes them the next time', () =>
       withDatabase(engine, async (database) => {
         const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
         const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
@@ -301,7 +291,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(database), ['0 seen direct 3']);
       }));
 
-    it('forgets days that are older than two years', () =>
+    it('deletes counts after two years', () =>
       withDatabase(engine, async (database) => {
         const days = [20_000, 20_001, 20_700];
         await addFunnelCounts(
@@ -316,7 +306,6 @@ for (const engine of ENGINES) {
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
-        // A few at a time.
         assert.equal(await deleteFunnelCounts(database.db, { before: 20_001, most: 2 }), 2);
         const reported: unknown[] = [];
         await createHousekeeping({
@@ -331,14 +320,13 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('views that wait to be counted', () => {
-  it('take a bounded part of memory, however long a stranger makes each header', () =>
+describe('pending page views', () => {
+  it('use bounded memory, however long their headers are', () =>
     withDatabase('sqlite', async (database) => {
       const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
       collectGarbage();
       const before = process.memoryUsage().heapUsed;
       for (let at = 0; at < 5_000; at += 1) {
-        // As Node gives a header out: text that no other one shares.
         const long = Buffer.alloc(13_500, `${BROWSER} ${at} `).toString('latin1');
         const name = (['host', 'referer', 'user-agent'] as const)[at % 3] ?? 'host';
         funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER, [name]: long } });
@@ -349,8 +337,8 @@ describe('views that wait to be counted', () => {
     }));
 });
 
-describe('what browsers tell', () => {
-  it('is limited for a network, and others are still heard', () =>
+describe('POST /api/funnel', () => {
+  it('limits the reports of one network without affecting others', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const statuses = new Set<number>();
       for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
@@ -366,20 +354,20 @@ describe('what browsers tell', () => {
       assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
     }));
 
-  it('is counted by the browsers that people have, those in apps included', () =>
+  it('counts reports of common browsers, including those in apps', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
       assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
     }));
 
-  it('is counted nowhere with FUNNEL_COUNTING=off', () =>
+  it('counts nothing with FUNNEL_COUNTING=off', () =>
     withSite({ engine: 'sqlite', env: { FUNNEL_COUNTING: 'off' } }, async (server, ask) => {
       assert.equal((await ask('/')).status, 200);
       assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
       assert.deepEqual(await countedBy(server), []);
     }));
 
-  it('is moved from SQLite to PostgreSQL with everything else, a page at a time', async () => {
+  it('has its counts moved from SQLite to PostgreSQL in pages', async () => {
     const [source, target] = [await freshDatabase('sqlite'), await freshDatabase('postgres')];
     try {
       const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
@@ -398,7 +386,7 @@ describe('what browsers tell', () => {
     }
   });
 
-  it('needs memory for a limited number of networks', () => {
+  it('remembers a limited number of networks', () => {
     const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
     assert.equal(count('10.0.0.1', 0).type, 'allowed');
     assert.equal(count('10.0.0.2', 1).type, 'allowed');

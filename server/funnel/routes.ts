@@ -1,4 +1,4 @@
-// The call with which a browser reports that the form was opened, or how far the article was read.
+// A browser reports that the form was opened, or how far the article was read.
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 
@@ -12,9 +12,8 @@ import type { FunnelCounter } from '#server/funnel/counter.ts';
 import { API } from '#shared/api.ts';
 import { FIRST_SEEN, REPORTED_STEPS } from '#shared/funnel.ts';
 
-/** A reported step. It has no other field, so it cannot name a person. */
+/** No other field, so a report cannot name a person. */
 const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
-/** The same from a page that is compared with others. A variant that is not there any more is not counted. */
 const VariantReport = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
   variant: z.optional(z.string()),
@@ -22,7 +21,6 @@ const VariantReport = z.strictObject({
 /** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
-/** The part of the service (server/startup/service.ts) and of HTTP that this route needs. */
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly funnel: Pick<FunnelCounter, 'stepReported'>;
   readonly campaign: Pick<Campaign, 'variants'>;
@@ -30,7 +28,7 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
 
-/** Adds the route of the funnel. 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
+/** Answers 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
   { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,

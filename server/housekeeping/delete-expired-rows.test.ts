@@ -1,4 +1,3 @@
-// What has had its time goes, and nothing else; a little at a time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -12,7 +11,6 @@ import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Housekeeping of a process on the server's database. */
 function housekeeperOf({ database, config, now }: ServerUnderTest) {
   const reports: Expired[] = [];
   const keepHouse = createHousekeeping({
@@ -34,7 +32,7 @@ const send = (server: ServerUnderTest, email: string) => {
 
 async function mailed(server: ServerUnderTest, email: string): Promise<string> {
   const code = codeIn(await server.inbox.waitForMail(email));
-  // Until the outbox knows it, too.
+  // Also lets the worker record the mail as sent.
   await server.advance(0);
   return code;
 }
@@ -53,7 +51,7 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
 
 for (const engine of ENGINES) {
   describe(`housekeeping on ${engine}`, () => {
-    it('forgets the address of a bounce once nothing else is held about it, and still keeps mail away from it', () =>
+    it('deletes a bounced e-mail address once no other data has it, and still suppresses it', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
@@ -88,13 +86,12 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('deletes what is older than 30 days and was not verified, and keeps leads, receipts and what they rest on', () =>
+    it('deletes unverified data after 30 days and keeps leads, receipts and their submissions', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');
           await mailed(server, 'old@example.com');
           const visitor = await send(server, 'lead@example.com');
-          // The same form again.
           await visitor.post(API.leads, filledForm({ email: 'lead@example.com' }));
           const code = await mailed(server, 'lead@example.com');
           const verified = await visitor.post(API.verify, { email: 'lead@example.com', code });
@@ -116,11 +113,9 @@ for (const engine of ENGINES) {
         assert.ok(windows !== undefined && windows > 0);
         assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
 
-        // Nothing is left to do, and nothing is reported.
         await keepHouse();
         assert.equal(reports.length, 1);
 
-        // The lead is verified again, and two days later nothing but the youngest is gone as well.
         const visitor = await send(server, 'lead@example.com');
         const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
         assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
@@ -130,7 +125,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('keeps for ever where the settings say 0, and mail for a shorter time', () =>
+    it('keeps data for ever with RETENTION_DAYS=0 and deletes mail after MAIL_RETENTION_DAYS', () =>
       withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
         await atDaysAgo(server, 400, async () => {
           await send(server, 'old@example.com');
@@ -144,7 +139,7 @@ for (const engine of ENGINES) {
         assert.equal(reports[0]?.outbox, 1);
       }));
 
-    it('takes no more at once than it may, and requests go in between', () =>
+    it('deletes in small transactions and lets requests in between', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
@@ -170,14 +165,13 @@ for (const engine of ENGINES) {
         assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
       }));
 
-    it('by two processes at once deletes each row once and disturbs neither', () =>
+    it('deletes each row once when two processes run at the same time', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
           for (const email of emails) await send(server, email);
           for (const email of emails) await mailed(server, email);
         });
-        // More than one transaction takes, so that the two can meet in the middle.
         const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
         const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
         await server.database.db.insertInto('limit_windows').values(windows).execute();
@@ -185,7 +179,6 @@ for (const engine of ENGINES) {
         const one = housekeeperOf(server);
         const other = housekeeperOf(server);
         await Promise.all([one.keepHouse(), other.keepHouse()]);
-        // On PostgreSQL each may have left it to the other in the middle.
         await one.keepHouse();
         const sumOf = (table: keyof Expired) =>
           [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
@@ -193,7 +186,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('submissions'), 0);
       }));
 
-    it('stops between two steps when the process ends', () =>
+    it('stops between two steps when the process stops', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');

@@ -1,5 +1,5 @@
-// Deletes rows whose time is over, a few in each transaction, so that no request waits for it. Several processes may try at once; on
-// PostgreSQL one of them does it, and the others leave it to that one.
+// Deletes expired rows in small transactions, so that no request waits for them. On PostgreSQL one process at
+// a time does it.
 import { setTimeout } from 'node:timers/promises';
 
 import { createRests } from '#server/platform/spare-time.ts';
@@ -14,11 +14,11 @@ import {
   type ExpiringTable,
 } from '#server/db/queries/expiry.ts';
 
-/** How long the funnel's counts are kept: this year can be compared with the one before. */
+/** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
-/** Rows in one transaction, which takes some milliseconds. */
+/** Rows per transaction, which takes some milliseconds. */
 const BATCH_SIZE = 500;
-/** Tries of one round to empty SQLite's log between commits; the next round goes on. */
+/** Attempts per round to empty SQLite's log between commits. */
 const LOG_TRIES = 20;
 const LOG_EVERY_MS = 50;
 
@@ -26,13 +26,14 @@ export type HousekeepingParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'retention'>;
   readonly clock: () => number;
-  /** Takes what was deleted, also when an error came after it. */
   readonly onExpired: (expired: Expired) => void;
-  /** Asked between two steps, so that a process that ends does not wait for the rest. */
   readonly shouldStop?: () => boolean;
 };
 
-/** Makes one round of housekeeping, which goes through everything once. It throws what the database threw; one at a time. */
+/**
+ * Returns one round of housekeeping; run one at a time.
+ * @throws the database error
+ */
 export function createHousekeeping({
   database,
   config,
@@ -42,7 +43,6 @@ export function createHousekeeping({
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
   const progress = newExpiryProgress();
-  /** Rows were deleted since the log was empty. */
   let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {

@@ -1,4 +1,3 @@
-// Starts what a server does by itself while it serves: housekeeping, sealing consents, writing the funnel's counts, news of leads.
 import type { Logger } from 'pino';
 
 import type { Metrics } from '#server/log/metrics.ts';
@@ -11,11 +10,10 @@ import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 
 const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
-/** A process that is killed loses what it counted since the last write. */
+/** A killed process loses its counts since the last write. */
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
 
-/** The slice of the service (server/startup/service.ts) that upkeep needs. */
 type UpkeepService = SealerParts & {
   readonly config: Config;
   readonly funnel: { readonly write: () => Promise<void> };
@@ -23,10 +21,7 @@ type UpkeepService = SealerParts & {
   readonly logger: Logger;
 };
 
-/**
- * Starts it.
- * @returns stop: begins no further round. It does not wait: rounds end early, and each can be cut off and repeated
- */
+/** @returns stop: starts no further round and does not wait; each round can be cut off and repeated */
 export function startUpkeep(service: UpkeepService): { readonly stop: () => void } {
   const { config, logger } = service;
   let stopping = false;
@@ -35,12 +30,13 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
   const loops = [
     startWakeLoop({
       pollMs: HOUSEKEEPING_MS,
-      // At the start too: a process that is restarted more often than hourly would keep everything for ever.
+      // Also runs at the start: a process restarted more often than hourly would otherwise never delete
+      // anything.
       work: createHousekeeping({
         ...service,
         shouldStop,
         onExpired: (expired) => {
-          logger.info({ expired }, 'Housekeeping deleted rows whose time was over.');
+          logger.info({ expired }, 'Housekeeping deleted expired rows.');
           service.metrics.expired(expired);
         },
       }),
@@ -50,7 +46,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
       pollMs: SEALING_MS,
       restsFirst: true,
       work: createSealer(service, shouldStop),
-      onError: warn('Consents could not be sealed yet; tried again soon.'),
+      onError: warn('Consents could not be sealed; this is retried soon.'),
     }),
     startWakeLoop({
       pollMs: COUNTING_MS,
@@ -65,7 +61,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
         pollMs: NEWS_MS,
         work: createNewLeadNews({ ...service, shouldStop }),
         onError: (error) => {
-          if (!stopping) warn('The news of new leads could not be queued yet; tried again soon.')(error);
+          if (!stopping) warn('The e-mail about new leads could not be queued; this is retried soon.')(error);
         },
       }),
     );

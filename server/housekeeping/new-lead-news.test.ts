@@ -1,4 +1,3 @@
-// The running server mails the operator about the day before.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -31,7 +30,7 @@ async function becomeLead(site: SiteProcess, code: () => Promise<string>): Promi
   assert.equal(verified.status, 200);
 }
 
-it('a running server mails the operator about the day before', async () => {
+it('a running server mails the operator the previous day’s leads', async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'news-'));
   const inbox = await startInbox();
   try {

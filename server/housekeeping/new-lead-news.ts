@@ -1,5 +1,5 @@
-// Mails the operator when a period is over: a day or a week, with its figures, or an hour that had more leads than were mailed one by one.
-// The id of each mail is made from its period, so that several processes queue it only once.
+// Mails the operator the numbers of a day or a week, or of an hour with too many leads for single mails. The
+// mail's ID comes from its period, so several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/queries/new-leads.ts';
@@ -14,11 +14,13 @@ export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmail' | 'retention'>;
   readonly clock: () => number;
-  /** Asked while figures are counted, so that a process that ends does not wait for them. */
   readonly shouldStop?: () => boolean;
 };
 
-/** Makes one round of it, to be called every minute or so. It throws what the database threw; one at a time. */
+/**
+ * Returns one round, to be called about every minute; one at a time.
+ * @throws the database error
+ */
 export function createNewLeadNews({
   database,
   config,
@@ -26,14 +28,13 @@ export function createNewLeadNews({
   shouldStop = () => false,
 }: NewLeadNewsParts): () => Promise<void> {
   const { newLeadEmail, newLeadEmailAtMs, operatorEmail: recipient, retention } = config;
-  /** When the last period began that was mailed, or had no lead. Milliseconds since 1970. */
   let settled = -1;
 
   const queuePeriod = async (to: string, days: 1 | 7): Promise<void> => {
     const now = clock();
     const period = days === 1 ? yesterday(now) : lastWeek(now);
     if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
-    // Housekeeping may have deleted the row that says it was mailed.
+    // Housekeeping may have deleted the row that proves it was mailed.
     if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
     const id = digestId({ from: period.from, days });
     const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;
@@ -73,13 +74,11 @@ const endingAt = (to: number, length: number): Period => ({
   before: { from: to - 2 * length, to: to - length },
 });
 
-/** The last whole day, and the one before it. Days are in UTC. */
 const yesterday = (now: number): Period => endingAt(now - (now % DAY_MS), DAY_MS);
 
 /** 1970 began on a Thursday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 
-/** The last whole week from Monday to Sunday, and the one before it. */
 const lastWeek = (now: number): Period =>
   endingAt(now - ((now - FIRST_MONDAY_MS) % (7 * DAY_MS)), 7 * DAY_MS);
 

@@ -1,4 +1,3 @@
-// Walks every API route with everything a caller can get wrong: each is a 4xx with a sentence, and nothing happens.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -42,7 +41,6 @@ async function expectRefusal(server: ServerUnderTest, request: InjectOptions, wh
   assert.equal(response.headers['cache-control'], 'no-store', what);
   const code = String(response.headers['x-error-code']);
   assert.ok(code in API_ERRORS, `${what}: ${code}`);
-  // A sentence a person can read; HEAD has no body to put it into.
   if (request.method !== 'HEAD') assert.match(response.body, /^[A-Z][^{}<>]{9,200}$/, what);
   assert.equal(response.cookies.length, 0, `${what}: sets no cookie`);
   return response.body;
@@ -71,7 +69,7 @@ for (const engine of ENGINES) SERVERS.push({ engine, server: await sharedServer(
 
 for (const { engine, server } of SERVERS) {
   describe(`every route of the API on ${engine}`, () => {
-    it('refuses other methods, and says which there are', async () => {
+    it('refuses other methods with 405 and an Allow header', async () => {
       for (const [url, allowed] of Object.entries(ROUTES)) {
         for (const method of METHODS.filter((name) => !allowed.includes(name))) {
           await expectRefusal(server, { method, url }, `${method} ${url}`);
@@ -83,7 +81,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('refuses unknown paths, also those that look like known ones', async () => {
+    it('answers 404 to unknown paths, including near misses', async () => {
       for (const url of [
         '/api',
         '/api?x',
@@ -113,7 +111,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('refuses other content types, sizes, encodings and things that are not JSON', async () => {
+    it('refuses other content types, large bodies, encodings and invalid JSON', async () => {
       for (const [url, body] of Object.entries(BODIES)) {
         const json = JSON.stringify(body);
         for (const type of [
@@ -155,13 +153,14 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('refuses other sites', async () => {
+    it('refuses requests from other sites with 403', async () => {
       for (const [url, body] of Object.entries(BODIES)) {
         const foreign: Record<string, string>[] = [
           { origin: 'https://evil.example' },
           { origin: 'null' },
           { origin: 'http://localhost.evil.example' },
-          // A name of the attacker's that leads here (DNS rebinding): their page, and its requests, look like ours.
+          // DNS rebinding: the attacker's host name resolves to this server, so page and request seem to
+          // match.
           { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'same-origin' },
           { origin: 'http://evil.example:3000', host: 'evil.example:3000' },
           { origin: 'http://127.0.0.1.evil.example', host: '127.0.0.1.evil.example' },
@@ -183,13 +182,12 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('takes its own page under any name of this machine', () =>
+    it('accepts its own page under any name of this machine', () =>
       withServer(
         { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
         async (own) => {
           const names = [
             ['https://guide.example.com', 'guide.example.com'],
-            // A proxy may ask under another name.
             ['https://guide.example.com', 'backend:3000'],
             ['http://localhost:3000', 'localhost:3000'],
             ['http://localhost:3000', 'LOCALHOST:3000'],
@@ -213,7 +211,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('tells the operator once that the page is open under an address that PUBLIC_URL does not name', () =>
+    it('warns the operator once about a page opened under a host other than PUBLIC_URL’s', () =>
       withServer({ engine }, async (own) => {
         const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
         for (let count = 0; count < 2; count += 1) {
@@ -224,7 +222,7 @@ for (const { engine, server } of SERVERS) {
         assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
       }));
 
-    it('refuses every field that is missing, mistyped, empty, too long or not plain text', async () => {
+    it('refuses fields that are missing, mistyped, empty, too long or not plain text', async () => {
       const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
       const wrongLines = [
         '',
@@ -291,7 +289,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('says what the specification says', async () => {
+    it('uses the error messages of the specification', async () => {
       const said = async (changes: Record<string, unknown>) =>
         expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes));
       assert.equal(await said({ name: 'A' }), 'Name must be at least 2 characters');
@@ -302,7 +300,7 @@ for (const { engine, server } of SERVERS) {
       assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
     });
 
-    it('tells a network that asks too often how long to wait, and counts IPv6 by its /64', () =>
+    it('answers 429 with a wait to a network over its limit, and counts IPv6 by /64', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (own) => {
@@ -328,7 +326,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('sends an address five codes an hour and ten a day, from one network or many', () =>
+    it('sends an e-mail address at most five codes an hour and ten a day, from any number of networks', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (own) => {
         let asked = 0;
         const ask = async () => {
@@ -356,7 +354,7 @@ for (const { engine, server } of SERVERS) {
         assert.equal((await ask()).statusCode, 202);
       }));
 
-    it('lifts a limit that is 0', () =>
+    it('treats a limit of 0 as unlimited', () =>
       withServer(
         {
           engine,
@@ -378,7 +376,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('answers 503 with a sentence while the database is away, and health says so', () =>
+    it('answers 503 with a sentence while the database is unreachable, and so does health', () =>
       withServer({ engine }, async (own) => {
         assert.equal((await own.app.inject('/api/health')).statusCode, 200);
         await own.database.close();
@@ -398,7 +396,7 @@ for (const { engine, server } of SERVERS) {
   });
 }
 
-it('names of the answer to a request are those of the shared schema', () =>
+it('the code request’s response has exactly the fields of the shared schema', () =>
   withServer({ engine: 'sqlite' }, async (own) => {
     const answer = (await createVisitor(own).post('/api/leads', filledForm())).json<CodeRequested>();
     assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds', 'sender']);

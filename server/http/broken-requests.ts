@@ -1,13 +1,11 @@
-// Answers bytes that Node's parser cannot read as a request. There is no request object, so no hook, log or route takes part.
+// Answers bytes that Node cannot parse. Without a request object, no hook, log or route runs.
 import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
-/** Nothing else makes a browser's headers so large. */
 const TOO_MANY_COOKIES =
   'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
 
-/** Answers on the bare socket: 408, 431 or 400. For Fastify's clientErrorHandler. */
 export function answerBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },
@@ -28,6 +26,6 @@ export function answerBrokenRequest(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
   );
-  // Not "end": a peer that does not end its half would keep the socket for ever.
+  // Not `end`: a peer that never closes its half would keep the socket open.
   socket.destroySoon();
 }

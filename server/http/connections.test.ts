@@ -1,4 +1,3 @@
-// One client, or many, that take every connection there is: visitors come through all the same.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -21,14 +20,16 @@ const LIMITS = { maxOpen: 12, maxPerNetwork: 4 };
 const VISITOR = '127.0.0.77';
 const ATTACKERS = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
 
-/** A server on a real port, its own ends of all connections, and attackers that are cleared away afterwards. */
 async function withPort(
   options: Partial<ServerOptions>,
   test: (
     server: ServerUnderTest & {
       readonly port: number;
       readonly sockets: readonly Socket[];
-      /** Opens `count` connections from an address, writes `say` on each, and waits until the server has them. */
+      /**
+       * Opens `count` connections from an IP address, writes `say` on each, and waits until the server has
+       * them.
+       */
       readonly attack: (from: string, count: number, say?: string) => Promise<void>;
     },
   ) => Promise<void>,
@@ -45,7 +46,6 @@ async function withPort(
         socket.on('error', () => {});
         attackers.push(socket);
         await once(socket, 'connect');
-        // It never reads.
         socket.pause();
         if (say) socket.write(say);
       }
@@ -60,7 +60,6 @@ async function withPort(
   });
 }
 
-/** One request on a new connection; throws when the connection is refused. */
 async function ask(port: number, method: string, url: string, body?: object): Promise<number> {
   const outgoing = httpRequest({
     port,
@@ -79,7 +78,6 @@ async function ask(port: number, method: string, url: string, body?: object): Pr
 }
 
 let visitors = 0;
-/** What a visitor needs, and what a monitor asks. */
 async function expectService(port: number, what: string): Promise<void> {
   for (let count = 0; count < 5; count += 1) {
     visitors += 1;
@@ -104,19 +102,19 @@ const complaints = ({ logLines }: ServerUnderTest): string[] =>
 const HALF_A_HEAD = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\n`;
 const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-length: 99\r\n\r\n{"name":`;
 const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
-/** Far more than the two systems keep for a reader that does not read. */
+/** Far more than both kernels buffer for a reader that never reads. */
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
-describe('a client that holds connections', () => {
+describe('a client with many connections', () => {
   const attacks = {
-    'that say nothing': '',
+    'that are silent': '',
     'with half a head': HALF_A_HEAD,
     'with half a body': HALF_A_BODY,
-    'that were answered': ANSWERED,
-    'and reads nothing of what it asked for': FILMS,
+    'that are idle after a response': ANSWERED,
+    'whose responses it does not read': FILMS,
   };
   for (const [what, say] of Object.entries(attacks)) {
-    it(`${what} keeps no visitor out, from one address or from many`, () =>
+    it(`${what} does not lock out visitors, from one IP address or many`, () =>
       withPort({ siteFolder: TEST_DIST }, async (server) => {
         await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
         await expectService(server.port, 'one address');
@@ -142,7 +140,7 @@ describe('a client that holds connections', () => {
 });
 
 describe('a connection', () => {
-  it('with a whole request in hand is never ended', () =>
+  it('with a complete request is never ended before its response', () =>
     withPort({ engine: 'postgres' }, async (server) => {
       let release = () => {};
       const held = new Promise<void>((resolve) => {
@@ -162,14 +160,13 @@ describe('a connection', () => {
       const waiting = ask(server.port, 'POST', API.leads, filledForm());
       const [request] = await arrived;
       await until(() => request.readableEnded);
-      // Its two kinds of neighbours in the crowd: from elsewhere, and from its own network.
       for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
       release();
       await lock;
       assert.equal(await waiting, 202);
     }));
 
-  it('of a proxy that is trusted is one of many visitors, and its network has no share', async () => {
+  it('of a trusted proxy is exempt from the limit per network', async () => {
     for (const trusted of ['127.0.0.2/32', '1']) {
       await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
         await server.attack('127.0.0.2', 10);
@@ -179,7 +176,7 @@ describe('a connection', () => {
     }
   });
 
-  it('of a proxy gives way last', () =>
+  it('of a trusted proxy is the last to be closed', () =>
     withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
       await server.attack('127.0.0.2', 8);
       const kept = [...server.sockets];
@@ -188,7 +185,7 @@ describe('a connection', () => {
       assert.ok(kept.every(({ destroyed }) => !destroyed));
     }));
 
-  it('that reads slowly has its answers counted once they are on their way, not before', () =>
+  it('that reads slowly has a response counted once it is sent', () =>
     withPort({ siteFolder: TEST_DIST }, async (server) => {
       const answered = async () => {
         const { body } = await server.metrics.render();
@@ -203,7 +200,7 @@ describe('a connection', () => {
       socket.destroy();
     }));
 
-  it('is counted while it is open', () =>
+  it('is counted in the metrics while open', () =>
     withPort({}, async (server) => {
       const open = async () =>
         Number(/^lead_page_connections_open (\d+)$/m.exec((await server.metrics.render()).body)?.[1]);

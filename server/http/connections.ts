@@ -1,5 +1,5 @@
-// Limits how many connections one network and all visitors may hold. A connection costs its owner nothing, so a stranger who opens
-// five thousand must not keep every visitor out: the connection that has been idle longest gives way to the newest.
+// Limits connections per network and in total. Idle connections cost an attacker nothing, so the longest idle
+// one makes room for the newest.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -11,24 +11,19 @@ import { CONNECTIONS } from '#server/settings/fixed-limits.ts';
 import { createMinuteLog } from '#server/platform/minute-log.ts';
 
 export type ConnectionLimits = {
-  /** In this process. */
   readonly maxOpen: number;
-  /** From one network, as the other limits count networks. Proxies that are trusted are exempt. */
   readonly maxPerNetwork: number;
 };
 
-/** Which bound was reached: that of a network, or that of the process. */
 type ConnectionBound = 'network' | 'process';
 
 type Connection = {
   readonly socket: Socket;
-  /** Null for a proxy, which has no share. */
   readonly network: string | null;
-  /** Whole requests that wait for our answer, or whose answer is being read. None: we wait for the other end. */
+  /** 0 if the connection waits for the client. */
   requestsInHand: number;
-  /** Which change of any connection, counted, made this one idle or busy. The lowest has waited longest. */
   since: number;
-  /** Hears the end of each answer to a whole request. A function made anew for each took a twentieth of a page's processor time. */
+  /** One function per connection: a new one per response took a twentieth of a page's processor time. */
   readonly noteAnswered: () => void;
 };
 
@@ -43,9 +38,8 @@ type ConnectionParts = {
 };
 
 /**
- * Keeps the connections of a server within their bounds. At a bound, it ends the longest idle connection for the new one; if none is
- * idle, the one that has longest left its answer unread; if there is none either, the new one itself. It never ends a connection
- * with a whole request in hand before that is answered.
+ * At a limit, ends the longest idle connection; if none is idle, the one that has left its response unread
+ * longest; otherwise the new one. A complete request is always answered first.
  */
 export function boundConnections(
   server: Server,
@@ -87,11 +81,10 @@ export function boundConnections(
     metrics.connectionsOpen(connections.size);
   };
 
-  /** @returns whether one of them could be ended */
   const makeRoom = (among: Iterable<Connection>): boolean => {
     const leaving = findExpendable(among);
     if (leaving === null) return false;
-    // At once, not when its socket has closed: the next one is counted before that.
+    // Not on close: the next connection is counted before that.
     leave(leaving);
     leaving.socket.destroy();
     return true;
@@ -105,7 +98,7 @@ export function boundConnections(
   server.on('connection', (socket) => {
     const address = peerAddress(socket);
     if (address === null) {
-      // Reset before it was accepted: no answer can reach it, and it has no address to count or store.
+      // Reset before it was accepted: no response can reach it, and its IP address is unknown.
       socket.destroy();
       return;
     }
@@ -130,22 +123,20 @@ export function boundConnections(
     enter(socket, network);
   });
 
-  // Before the application's own listener, which may answer at once.
+  // Must run before the application's listener, which may answer at once.
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const takeInHand = () => {
-      // Refused before its body had arrived.
       if (response.closed) return;
       connection.requestsInHand += 1;
       connection.since = changes += 1;
-      // Not "once": it comes once in any case, and taking a listener away again costs more than adding it.
+      // Not `once`: the event fires once anyway, and removing a listener costs more than adding it.
       response.on('close', connection.noteAnswered);
     };
     if (!hasBody(request)) takeInHand();
     else {
       request.once('end', takeInHand);
-      // An answer that comes before the body ends nothing that was in hand, but the connection has begun to wait anew.
       response.on('close', () => {
         if (connection.requestsInHand === 0) connection.since = changes += 1;
       });
@@ -156,11 +147,7 @@ export function boundConnections(
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/**
- * The connection that has been idle longest; without an idle one, the one that has longest left its answer unread (what the system
- * keeps for a reader is full); else null. Looks at all of them: only a new connection at a bound costs this, 0.06 ms for 5,000 on
- * an idle machine and up to 0.36 ms on a busy one, and requests need no order kept for it.
- */
+/** Searches all connections: up to 0.36 ms for 5,000, and only at a limit. */
 function findExpendable(among: Iterable<Connection>): Connection | null {
   let idle: Connection | null = null;
   let unread: Connection | null = null;

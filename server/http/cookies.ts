@@ -1,27 +1,24 @@
-// Sets and reads the two cookies: one ties a browser to the codes it asked for, one opens the article. Both are signed, HttpOnly, and
-// end with the browser's session.
+// Two signed, HttpOnly session cookies: one ties a browser to its codes, one opens the article.
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { SESSION_LIFE_MS } from '#server/settings/fixed-limits.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Cookies = {
-  /** The browser's id from its challenge cookie; null without one, or with one we did not sign. */
+  /** Null if the cookie is missing or badly signed. */
   readonly readBrowserId: (request: FastifyRequest) => string | null;
-  /** Sets the challenge cookie. */
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
-  /** The lead whose session this is; null without one. */
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
-  /** Whether this session was opened by a link in a mail alone, as a program that checks links does, too. */
+  /** True if only a link in a mail opened the session, which a link scanner does too. */
   readonly cameByLink: (request: FastifyRequest) => boolean;
-  /** Opens a session. The challenge cookie stays: the browser may still wait for a code of another address. */
+  /** Keeps the challenge cookie: the browser may still wait for a code to another e-mail address. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number, way?: 'code' | 'link') => void;
 };
 
 /**
- * @param config secure: whether the public page is https. The cookies become Secure and carry the `__Host-` prefix, which
- *   keeps other sites under the same domain from planting one (RFC 6265bis, section 4.1.3.2). That prefix needs the path `/`, so under
- *   a path they carry `__Secure-`: they stay with their page, and two pages of one host do not take each other's
+ * @param config secure: over https, cookies are Secure and prefixed `__Host-`, so that sibling domains cannot
+ * set them (RFC 6265bis, section 4.1.3.2). Under a path the prefix is `__Secure-`, because `__Host-` requires
+ * the path `/`
  */
 export function createCookies(
   secrets: Secrets,
@@ -33,7 +30,7 @@ export function createCookies(
   const sessionCookie = name('session');
   const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  // The purpose is part of what is signed, so that one kind of cookie never passes for the other.
+  // The purpose is signed too, so one kind of cookie never passes for the other.
   const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
     const value = unsign(secrets, request.cookies[cookie] ?? '');
     return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
@@ -47,7 +44,7 @@ export function createCookies(
     readSession: (request, now) => {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
-      // Opened in the future: the clock was set back. That must not sign the visitor out, nor prolong the session for ever.
+      // If the clock was set back, a session opened in the future neither ends nor lasts for ever.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
     cameByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,

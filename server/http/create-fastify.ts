@@ -1,4 +1,4 @@
-// Fastify with this server's limits, timeouts, request ids, log and error handling; it has no route yet.
+// Fastify with limits, timeouts, request IDs, log and error handling, but no routes.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
@@ -9,33 +9,35 @@ import { createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
 import { API } from '#shared/api.ts';
 
-/** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** A browser sends the cookies of the whole domain, which the main site may have filled; Node's own limit is 16 kB. */
+/**
+ * A browser sends the cookies of the whole domain, which the main site may have filled; Node's default is 16
+ * kB.
+ */
 const HEADERS_LIMIT_BYTES = 32 * 1024;
-/** A request that has not arrived in full by then is a slow attacker or a lost connection. */
+/** A request that takes longer is an attack or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
-/** A connection without traffic in either direction for this long is ended: its reader went away, or pretends to read. */
 const CONNECTION_TIMEOUT_MS = 60_000;
-/** How often Node looks for requests that take too long; its own 30 s would make the limit above mean half a minute more. */
+/** Node's default of 30 s would add half a minute to the request timeout. */
 const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
-/** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
+/**
+ * Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed
+ * socket.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/** What an address becomes that leads nowhere: one that no route and no file has. */
+/** Matches no route and no file. */
 const NOWHERE = '/nowhere';
 
-/** Monitors and balancers ask the port itself, and need not know the path. */
+/** Monitors and load balancers use the port directly and need not know the path. */
 const isProbe = (url: string): boolean =>
   [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
 
-/** The address as routes know it; null when it is not under the path. @param path of PUBLIC_URL */
 export function withoutPath(url: string, path: string): string | null {
   if (path === '') return url;
   return url.startsWith(`${path}/`) ? url.slice(path.length) : null;
 }
 
-/** Takes the path away before routing: routes, log and metrics know nothing of it. */
 const rewriteUrlOf =
   (path: string) =>
   ({ url: asked = '' }: IncomingMessage): string => {
@@ -44,7 +46,7 @@ const rewriteUrlOf =
     return isOfApi(url) ? `/api${NOWHERE}` : NOWHERE;
   };
 
-/** Fastify's router answers any other address by itself, without our headers. */
+/** Fastify's router answers undecodable URLs without our headers. */
 function isDecodable(url: string): boolean {
   const [address = ''] = url.split('?', 1);
   try {
@@ -54,7 +56,6 @@ function isDecodable(url: string): boolean {
   }
 }
 
-/** Whether an address belongs to the API, whose answers are no pages. */
 export const isOfApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);
 
 function noSchemas(): never {
@@ -67,7 +68,6 @@ export function createFastify({
   ...forLogs
 }: RequestLogParts & {
   readonly sendError: SendError;
-  /** The path of PUBLIC_URL. */
   readonly basePath: string;
 }): FastifyInstance {
   const logger: FastifyBaseLogger = forLogs.logger;
@@ -76,29 +76,28 @@ export function createFastify({
   const app = Fastify({
     loggerInstance: logger,
     childLoggerFactory: requestLogs.childLoggerFactory,
-    // Fastify's own lines carry addresses and full URLs; ours (answered-requests.ts) carry neither.
+    // Fastify's own lines contain IP addresses and full URLs; ours (answered-requests.ts) do not.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADERS_LIMIT_BYTES,
-      // Refused with a sentence (host.ts).
       requireHostHeader: false,
-      // Node takes the larger of the two for the whole request, whatever their names say, and its default here is 60 s.
+      // Node applies the larger of the two timeouts to the whole request, and this one defaults to 60 s.
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // A stop ends idle connections at once; those with a request in hand finish it, and are answered, not refused.
+    // On stop, idle connections end at once; pending requests are still answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Our own: a stranger's could be written into the log to mislead.
+    // A client's ID could mislead readers of the log.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
-    // zod reads every body. Fastify's own compilers, which no route asks for, would take 2 MiB.
+    // zod validates every body; Fastify's compilers would use 2 MiB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     rewriteUrl: rewriteUrlOf(basePath),
     frameworkErrors: (error, request, reply) => {
@@ -108,7 +107,7 @@ export function createFastify({
   });
   app.addHook('onClose', async () => requestLogs.close());
   app.setErrorHandler(handleError);
-  // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
+  // A cross-site form can send text/plain, which Fastify accepts by default.
   app.removeContentTypeParser('text/plain');
   return app;
 }

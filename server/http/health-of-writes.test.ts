@@ -1,4 +1,3 @@
-// Health knows what the last writes said: a database that can be read and not be written is no healthy one.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -16,12 +15,12 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 import { until } from '#testing/until.ts';
 
-/** Longer than a full disk is remembered, and than lies between two tries of the process. */
+/** Seconds. Longer than a full disk is remembered, and than the interval between write probes. */
 const A_WHILE_SECONDS = 61;
-/** Longer than lies between two tries of the process. */
+/** Seconds. Longer than the interval between write probes. */
 const A_MOMENT_SECONDS = 6;
 const MOST_FORMS = 200;
-/** They send many forms and enter no code. */
+/** These visitors send many forms and enter no codes, which would trigger the breaker. */
 const WITHOUT_BREAKER = { BREAKER_UNENTERED_PERCENT: '0' };
 
 const health = async ({ app }: ServerUnderTest) => {
@@ -32,11 +31,10 @@ const health = async ({ app }: ServerUnderTest) => {
 const WELL = { status: 200, body: '{"status":"ok"}', retryAfter: undefined };
 const sick = (body: string) => ({ status: 503, body, retryAfter: '5' });
 
-/** Mail that could not be noted as sent is not waited for. */
+/** Advances only the clock, because a mail that cannot be recorded as sent would block. */
 const pass = (server: ServerUnderTest, seconds: number): void =>
   server.setClock(server.now() + seconds * 1_000);
 
-/** Mail that waited meanwhile goes out first. */
 async function untilWell(server: ServerUnderTest): Promise<void> {
   await until(async () => {
     pass(server, 1);
@@ -52,7 +50,6 @@ async function sendForm(server: ServerUnderTest): Promise<number> {
   return (await createVisitor(server, `198.51.100.${forms % 250}`).post(API.leads, form)).statusCode;
 }
 
-/** Some may find room in pages that are there. */
 async function sendFormsUntilRefused(server: ServerUnderTest): Promise<void> {
   for (let count = 0; count < MOST_FORMS; count += 1) {
     const status = await sendForm(server);
@@ -65,7 +62,6 @@ async function sendFormsUntilRefused(server: ServerUnderTest): Promise<void> {
 const takesWrites = async ({ metrics }: ServerUnderTest): Promise<string | undefined> =>
   /^lead_page_database_takes_writes (\d)$/m.exec((await metrics.render()).body)?.[1];
 
-/** How often the process itself has tried to write. */
 async function tries({ database }: ServerUnderTest): Promise<number> {
   const row = await database.db
     .selectFrom('limit_windows')
@@ -76,12 +72,12 @@ async function tries({ database }: ServerUnderTest): Promise<number> {
 }
 
 const FULL_SQLITE =
-  'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.';
+  'The disk of the database is full, so forms are refused. Free some space; no restart is needed.';
 const FULL_POSTGRES =
-  'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.';
+  'The disk of PostgreSQL is full, so forms are refused. Free some space; no restart is needed here.';
 
-describe('health, when the database takes no writes', () => {
-  it('is 503 on a SQLite that has no room, until there is some and a minute has passed without a failure', () =>
+describe('GET /api/health without database writes', () => {
+  it('answers 503 on a full SQLite file until there is room and a minute has passed', () =>
     withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
       const { db } = server.database;
       const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
@@ -91,7 +87,6 @@ describe('health, when the database takes no writes', () => {
       await sendFormsUntilRefused(server);
       assert.deepEqual(await health(server), sick(FULL_SQLITE));
       assert.equal(await takesWrites(server), '0');
-      // A small write that finds room says nothing about the next form.
       pass(server, A_MOMENT_SECONDS);
       assert.deepEqual(await health(server), sick(FULL_SQLITE));
       assert.equal(await sendForm(server), 503);
@@ -103,7 +98,7 @@ describe('health, when the database takes no writes', () => {
       assert.equal(await sendForm(server), 202);
     }));
 
-  it('writes itself, but not for each caller, and nothing at all while all is well', () =>
+  it('probes with a write at intervals, and only after a failure', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
       await ask();
@@ -112,13 +107,11 @@ describe('health, when the database takes no writes', () => {
       assert.equal(await sendForm(server), 503);
       await ask();
       await sql`pragma query_only = off`.execute(server.database.db);
-      // The last try was a moment ago.
       assert.deepEqual(
         (await ask()).map(({ status }) => status),
         Array.from({ length: 50 }, () => 503),
       );
       pass(server, A_MOMENT_SECONDS);
-      // No visitor has sent a form: a balancer would not send one here.
       assert.deepEqual(
         await ask(),
         Array.from({ length: 50 }, () => WELL),
@@ -126,21 +119,21 @@ describe('health, when the database takes no writes', () => {
       assert.equal(await tries(server), 1);
     }));
 
-  it('is 503 on a SQLite that may only be read, and the first write that succeeds ends it', () =>
+  it('answers 503 on a read-only SQLite file until a write succeeds', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { db } = server.database;
       await sql`pragma query_only = on`.execute(db);
       assert.equal(await sendForm(server), 503);
       assert.match(
         (await health(server)).body,
-        /^The database file takes no writes, so forms are refused\. Look /,
+        /^The database file is not writable, so forms are refused\. Check /,
       );
       await sql`pragma query_only = off`.execute(db);
       assert.equal(await sendForm(server), 202);
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('is 503 on a PostgreSQL that has turned read-only, and the first write that succeeds ends it', () =>
+  it('answers 503 on a read-only PostgreSQL until a write succeeds', () =>
     withServer({ engine: 'postgres' }, async (server) => {
       assert.equal(await sendForm(server), 202);
       await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
@@ -148,7 +141,7 @@ describe('health, when the database takes no writes', () => {
         async () =>
           (await sendForm(server)) === 503 &&
           (await health(server)).body.startsWith(
-            'PostgreSQL takes no writes, so forms are refused. Name the primary server in DATABASE_URL, ',
+            'PostgreSQL is read-only, so forms are refused. Name the primary server in DATABASE_URL, ',
           ),
       );
       assert.equal((await health(server)).status, 503);
@@ -157,7 +150,7 @@ describe('health, when the database takes no writes', () => {
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('is 503 on a SQLite that another program keeps locked', () =>
+  it('answers 503 on a SQLite file that another program has locked', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
@@ -169,7 +162,7 @@ describe('health, when the database takes no writes', () => {
             assert.deepEqual(
               await health(server),
               sick(
-                'Another program keeps the database file locked, so forms are refused. Find out which (fuser, with the name of the file) and end it.',
+                'Another program keeps the database file locked, so forms are refused. Find it (fuser FILE) and stop it.',
               ),
             );
           });
@@ -181,7 +174,7 @@ describe('health, when the database takes no writes', () => {
       }
     }));
 
-  it('is 503 on a SQLite whose disk is full', { skip: whyNoDisk() }, () =>
+  it('answers 503 on SQLite with a full disk', { skip: whyNoDisk() }, () =>
     withSmallDisk({ size: '2m' }, async (disk) => {
       const env = { ...WITHOUT_BREAKER, DATABASE_URL: `file:${path.join(disk, 'leads.db')}` };
       await withServer({ engine: 'sqlite', env }, async (server) => {
@@ -197,7 +190,7 @@ describe('health, when the database takes no writes', () => {
   );
 
   it(
-    'is 503 on a PostgreSQL whose disk is full, though small writes succeed',
+    'answers 503 on PostgreSQL with a full disk, even if small writes succeed',
     { skip: whyNoDisk() || behindPgBouncer() },
     () =>
       withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>
@@ -205,7 +198,6 @@ describe('health, when the database takes no writes', () => {
           const filler = fillDisk(disk);
           await sendFormsUntilRefused(server);
           assert.deepEqual(await health(server), sick(FULL_POSTGRES));
-          // The process has tried, and succeeded: in a table that has room.
           assert.equal(await tries(server), 1);
           assert.equal(await sendForm(server), 503);
           assert.deepEqual(await health(server), sick(FULL_POSTGRES));
@@ -223,7 +215,6 @@ function postgresOf({ config: { database } }: ServerUnderTest): string {
   return database.url;
 }
 
-/** For the connections to come; those that there are end. */
 async function setReadOnly(client: Client, value: 'on' | 'off'): Promise<void> {
   await client.query('set default_transaction_read_only = off');
   const { rows } = await client.query<{ name: string }>('select current_database() as name');

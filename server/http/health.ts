@@ -1,4 +1,3 @@
-// Tells load balancers and monitors whether this process can do its work.
 import type { FastifyInstance } from 'fastify';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -21,12 +20,15 @@ export type HealthParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'codeTtlSeconds'>;
   readonly clock: () => number;
-  /** True once the process was asked to stop, and no other serves in its place. */
+  /** True once the process was asked to stop and no other one replaces it. */
   readonly isLeaving: () => boolean;
   readonly sendError: SendError;
 };
 
-/** Adds `GET /api/live`: 200 as long as the process runs, also while it stops or sheds load; a restart would not help. */
+/**
+ * `GET /api/live`: 200 while the process runs, even while it stops or sheds load, because a restart would not
+ * help.
+ */
 export function addLiveRoute(app: FastifyInstance): void {
   app.get(API.live, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
@@ -34,9 +36,8 @@ export function addLiveRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds `GET /api/health`: 200; or 503 when the database does not answer, takes no writes or its file is gone, when mail is stuck, refused or
- * so slow that forms are refused, or when the process stops and no other takes its place. Its sentences are for monitors and
- * operators, and so in English in every campaign.
+ * `GET /api/health`: 200; or 503 if the database is unreachable or not writable, its file is gone, mail is
+ * stuck, refused or too slow, or the process is stopping. Its sentences are always English.
  */
 export function addHealthRoute(
   app: FastifyInstance,
@@ -56,7 +57,7 @@ export function addHealthRoute(
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       if (await refusesEverybody(database.db, clock()))
         return sick(
-          'The mail server refuses our mail to everybody. Its words are in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
+          'The mail server refuses all our mail. Its reply is in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
         );
       if (await mailStandsStill(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
         return sick('No mail has gone out for more than two minutes.');
@@ -67,7 +68,7 @@ export function addHealthRoute(
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
-      // The read may share the commit of a write, or end at hosts of which none takes writes.
+      // On a database that refuses writes, this read can fail too.
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       return sick('The database does not answer.');

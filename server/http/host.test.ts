@@ -1,4 +1,3 @@
-// A request that does not say clearly which host it is for is refused, before Fastify and behind it (RFC 9112, section 3.2).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,7 +7,6 @@ import { it } from 'node:test';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { sharedServer, withServer } from '#testing/server-under-test.ts';
 
-/** Sends a request as it is written, and reads until the server hangs up. */
 async function ask(ofServer: string, lines: readonly string[], body = ''): Promise<string> {
   const socket = connect(Number(ofServer), '127.0.0.1');
   await once(socket, 'connect');
@@ -22,7 +20,7 @@ const REFUSED =
 const { app } = await sharedServer({ engine: 'sqlite', siteFolder: TEST_DIST });
 const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
 
-it('a request with several hosts, none, or what is no host is refused wherever it goes', async () => {
+it('requests with several hosts, no host or an invalid host get 400 on every path', async () => {
   for (const first of [
     'GET / HTTP/1.1',
     'GET /api/live HTTP/1.1',
@@ -52,12 +50,12 @@ it('a request with several hosts, none, or what is no host is refused wherever i
     '',
   ])
     assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
-  // Which HTTP/1.0 may leave out, as old probes do.
+  // HTTP/1.0 may omit Host, as old probes do.
   assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });
 
-it('the page under another name of its host leads to PUBLIC_URL before anything is typed', () =>
+it('the page under another name of its host redirects to PUBLIC_URL', () =>
   withServer(
     {
       engine: 'sqlite',
@@ -73,7 +71,6 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
         ['GET /free/', 'guide.example.com', null],
         ['GET /free/', '127.0.0.1:3000', null],
         ['GET /free/', '192.0.2.1', null],
-        // A proxy's name for this server.
         ['GET /free/', 'lead-page:3000', null],
         ['GET /free/', 'origin.guide.example.com', null],
         ['GET /free/robots.txt', 'www.guide.example.com', null],
@@ -93,7 +90,7 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
     },
   ));
 
-it('a visitor with 30 kB of cookies gets the page, and with more is told to clear them', async () => {
+it('a visitor with 30 kB of cookies gets the page; with more, advice to clear them', async () => {
   const open = (kilobytes: number) =>
     ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
   assert.match(await open(30), /^HTTP\/1\.1 200 /);
@@ -103,7 +100,7 @@ it('a visitor with 30 kB of cookies gets the page, and with more is told to clea
   );
 });
 
-it('a request that can be cut apart in two ways is refused by the parser', async () => {
+it('a request with ambiguous length (request smuggling) is refused by the parser', async () => {
   for (const lengths of [
     ['Content-Length: 2', 'Content-Length: 2'],
     ['Content-Length: 2', 'Content-Length: 3'],

@@ -1,12 +1,13 @@
-// Checks that a request names exactly one host (if it names two, a proxy may read one and we the other), and knows the page's other names.
+// Requires exactly one host per request, because a proxy and this server could each read a different one.
+// Also knows other names of the page.
 import type { IncomingMessage } from 'node:http';
 
-/** A name or an address, with or without a port (RFC 3986); empty where the address has no host. */
+/** Host and optional port (RFC 3986). */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i;
 
 export const HOST_SENTENCE = 'The request has to name one host. Please send one Host header.';
 
-/** @returns false when it must be answered 400 (RFC 9112, section 3.2) */
+/** @returns false if the response must be 400 (RFC 9112, section 3.2) */
 export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -15,13 +16,12 @@ export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): bool
     hosts += 1;
     if (hosts > 1 || !HOST.test(rawHeaders[at + 1] ?? '')) return false;
   }
-  // Before 1.1 there was no such header.
   return hosts === 1 || httpVersion === '1.0';
 }
 
 /**
- * Whether a request came for the page's host with or without "www.", or with a dot at its end. The form would be refused there, after it
- * was typed. Any other name may be what a proxy makes of the right one, so a redirect could go round in circles.
+ * True for the page's host with or without "www.", or with a final dot, where the form would be refused after
+ * it was filled in. Any other name may come from a proxy, and a redirect could loop.
  * @param publicUrl a value of PUBLIC_URL
  */
 export function createHasOtherName(publicUrl: string): (request: IncomingMessage) => boolean {

@@ -1,5 +1,4 @@
-// The server's HTTP without any feature: what every request meets before its route and after it. The one file through which
-// startup/ opens it; leads/ and bounces/ add routes.
+// HTTP without features: what happens to each request before and after its route. Features add their routes.
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -31,7 +30,6 @@ import { API } from '#shared/api.ts';
 
 const URL_MAX_LENGTH = 2_048;
 
-/** The slice of the service (server/startup/service.ts) that HTTP needs. */
 export type HttpService = {
   readonly config: Config;
   readonly campaign: Campaign;
@@ -47,23 +45,17 @@ export type HttpService = {
   readonly logger: Logger;
 };
 
-/** What concerns HTTP alone. */
 export type HttpOptions = {
-  /** The built site; null serves the API alone. */
   readonly release: Release | null;
   /** The setting that `publicUrl` comes from. */
   readonly urlSetting?: UrlSetting | null;
-  /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
-  /** For tests: from 0 up to 1, which draws a variant of the page. */
+  /** For tests: a number from 0 up to 1 that selects a variant. */
   readonly random?: () => number;
-  /** For tests: where load shedding begins. */
   readonly loadLimits?: LoadLimits;
-  /** For tests: how many connections there may be. */
   readonly connectionLimits?: ConnectionLimits;
 };
 
-/** What the routes work with. */
 export type Http = {
   readonly app: FastifyInstance;
   readonly cookies: Cookies;
@@ -71,15 +63,17 @@ export type Http = {
   readonly letterPage: LetterPage;
   readonly sendError: SendError;
   /**
-   * Adds what comes after the routes: health, the site, and the answers to unknown paths and methods.
-   * @param otherUrls paths of routes that are not in shared/api.ts
+   * Call after all routes are added. Adds health, the site, and the 404 and 405 responses.
+   * @param otherUrls paths of routes that shared/api.ts does not list
    */
   readonly complete: (otherUrls: readonly string[]) => void;
-  /** The same for an application that is not the page: no health and no site. @param urls paths of its API */
+  /**
+   * For an application without the page.
+   * @param urls paths of its API
+   */
   readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
 
-/** Makes the application without routes: limits, headers, log, load shedding, and the refusal of requests that no route may see. */
 export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
   const { release, isStopping, random = () => Math.random() } = options;
@@ -96,7 +90,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
   noteAnswers(app, { ...noting, fileAt });
   const ownHeaders = (requestId: string): HeaderList =>
-    // It tells a connection that is kept alive to send its next request elsewhere.
+    // Tells a kept-alive connection to send its next request elsewhere.
     isStopping() ? ['x-request-id', requestId, 'connection', 'close'] : ['x-request-id', requestId];
   app.addHook('onSend', (request, reply, _payload, done) => {
     addHeaders(reply, ownHeaders(request.id));
@@ -143,7 +137,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
         if (home !== null) return reply.redirect(home, 308);
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         if (isRead && site?.routeOf(request.url) === '/' && hasOtherName(request.raw))
-          // Not kept: PUBLIC_URL may become that name.
+          // Not cached, because PUBLIC_URL may change to that name.
           return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
         noteOutside(request);
         return site === null || isOfApi(request.url)
@@ -168,7 +162,6 @@ function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
   });
 }
 
-/** Where a request for the path itself belongs: the page is at its end, as an address of a folder. */
 function homeFor({ method, originalUrl }: FastifyRequest, path: string): string | null {
   if (path === '' || (method !== 'GET' && method !== 'HEAD')) return null;
   return originalUrl === path || originalUrl.startsWith(`${path}?`)
@@ -176,7 +169,7 @@ function homeFor({ method, originalUrl }: FastifyRequest, path: string): string 
     : null;
 }
 
-/** Warns once when a proxy takes the path away, which it should pass on: every address would be answered 404. */
+/** Warns once if a proxy strips the path that it should pass on: every URL would get 404. */
 function createStrippedPathWarning(
   path: string,
   fileAt: (url: string) => string | null,
@@ -189,21 +182,20 @@ function createStrippedPathWarning(
     warned = true;
     log.warn(
       `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +
-        'proxy_pass without anything behind the port; in Caddy, handle in the place of handle_path.',
+        'use proxy_pass without a path after the port; in Caddy, use handle instead of handle_path.',
     );
   };
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Answers 405 with the methods that the address takes (RFC 9110, section 15.5.6). Call it after all routes were added. */
+/** Answers 405 with the allowed methods (RFC 9110, section 15.5.6). Call after all routes are added. */
 function refuseOtherMethods(app: FastifyInstance, sendError: SendError, urls: readonly string[]): void {
   for (const url of urls) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
     app.route({
       method: METHODS.filter((method) => !allowed.includes(method)),
       url,
-      // Before the body is read, which does not matter.
       onRequest: async (_request, reply) =>
         sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
       handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),

@@ -1,4 +1,3 @@
-// The letterhead of the pages that links in our mails open.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';
@@ -27,7 +26,7 @@ function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
   return { html: body.toString(), policy };
 }
 
-it('the policy allows its one script and its one style, and nothing else inline', () => {
+it('a letter page’s policy allows only its one inline script and style', () => {
   for (const colors of [
     undefined,
     { accent: { light: '#1c4e8a', dark: '#9cc3f0' }, plate: { light: '#17365e', dark: '#1b3a63' } },
@@ -43,7 +42,7 @@ it('the policy allows its one script and its one style, and nothing else inline'
   }
 });
 
-it('the head has the mark or the logo, and the foot has the year and links that work away from the landing page', () => {
+it('a letter page has the mark or logo, the year, and links that work outside the landing page', () => {
   const year = String(new Date().getFullYear());
   const { html } = pageOf();
   assert.match(html, /<header><a href="\/"><svg [^>]*>.*?<\/svg><span>Guide &amp; Co<\/span>/);

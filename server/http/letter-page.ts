@@ -1,5 +1,5 @@
-// Makes the pages that links in our mails open, under the letterhead of the page itself. The API serves them: of the built site they
-// need only the font and the campaign's logo. Their one script shows the theme that the visitor chose; without it they are light.
+// Pages for the links in our mails, served by the API. From the built site they use only the font and the
+// logo.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,17 +18,18 @@ const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), '
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s+/g, ' ');
 
-/** As web/theme/theme.ts does it. Before the first paint, so it stands in the page. Browsers can forbid storage. */
+/**
+ * Same as web/theme/theme.ts. Inline, so that it runs before the first paint. Browsers can forbid storage.
+ */
 const THEME_SCRIPT = `try{if(localStorage.getItem('theme')==='dark'){document.documentElement.className='dark';document.querySelector('[name=theme-color]').content='${PAPER.dark}'}}catch{}`;
 
-/** Makes one page from the title of its tab, its headline, its text and the HTML of its link or button (`way`). */
+/** @param page `tab` is the document title, `way` the HTML of a link or button */
 export type LetterPage = (page: { tab: string; title: string; text: string; way: string }) => Resource;
 
 type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyright' | 'footerLinks'>;
 
 /**
- * Makes pages in the look of a campaign.
- * @param secure whether visitors come over https
+ * @param secure whether visitors use https
  * @param basePath the path of PUBLIC_URL
  */
 export function createLetterPage(site: Letterhead, secure: boolean, basePath: string): LetterPage {
@@ -87,10 +88,9 @@ function footerOf({ copyright, footerLinks, language }: Letterhead, basePath: st
   return `<footer><p>${filled(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
 
-/** Answers that a link opens nothing (any more). To programs, with the code of any unknown path. */
 export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
   sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
-/** The way to the first page. @param basePath the path of PUBLIC_URL */
+/** @param basePath the path of PUBLIC_URL */
 export const wayHome = (words: string, basePath: string): string =>
   `<p><a href="${basePath}/">${escapeHtml(words)}</a></p>`;

@@ -1,4 +1,3 @@
-// Clients that are gone before we could look at them: a form was sent, and its connection reset.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +21,6 @@ const rawPost = (url: string, body: object): string => {
 const FORM = rawPost(API.leads, filledForm({ email: 'gone@example.com' }));
 const CODE = rawPost(API.verify, { email: 'gone@example.com', code: '123456' });
 
-/** A program that sends this from a number of sockets, resets them all, and ends. */
 const sendAndReset = (port: number, text: string): string => `
   const { connect } = require('node:net');
   for (let i = 0; i < ${CLIENTS}; i += 1) {
@@ -48,16 +46,15 @@ async function expectNoFailure(server: ServerUnderTest): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  describe(`a client on ${engine} that is gone`, () => {
-    it('before its connection was taken is dropped: nothing is stored, mailed or counted as a failure', () =>
+  describe(`a client on ${engine} that disconnects`, () => {
+    it('before its connection is accepted leaves nothing stored, mailed or counted as a failure', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (const text of [FORM, CODE]) {
-          // This process, and the server in it, stands still meanwhile: each connection is reset before it is accepted.
+          // spawnSync blocks this process, so each connection is reset before the server accepts it.
           const { status } = spawnSync(process.execPath, ['-e', sendAndReset(port, text)]);
           assert.equal(status, 0);
         }
-        // A visitor who stays is served after all of them.
         const staying = await fetch(`http://127.0.0.1:${port}${API.health}`, {
           headers: { connection: 'close' },
         });
@@ -73,9 +70,8 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 1);
       }));
 
-    it('before its request was looked at is not served', () =>
+    it('before its request is handled is not served', () =>
       withServer({ engine }, async (server) => {
-        // What a connection says of itself when it is gone.
         for (const [url, payload] of [
           [API.leads, filledForm()],
           [API.verify, { email: 'gone@example.com', code: '123456' }],
@@ -91,7 +87,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('after its connection was taken leaves nothing without an address', () =>
+    it('after its connection is accepted leaves no row without an IP address', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (let count = 0; count < CLIENTS; count += 1) {

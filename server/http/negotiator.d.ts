@@ -1,8 +1,7 @@
-// The types that negotiator has elsewhere do not know "preferred"; this is the part of it that static-files.ts uses.
+// The published types of negotiator lack `preferred`.
 declare module 'negotiator' {
   class Negotiator {
     constructor(request: { readonly headers: object });
-    /** The one of `available` that Accept-Encoding asks for; `preferred` decides between equals. */
     encoding<Encoding extends string>(
       available: readonly Encoding[],
       options: { readonly preferred: readonly string[] },

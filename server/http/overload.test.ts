@@ -1,4 +1,3 @@
-// More requests than the process can take, and a process that stops.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,9 +12,9 @@ import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// On PostgreSQL: SQLite answers one call before it looks at the next, so few are ever in hand.
+// PostgreSQL only: SQLite finishes one request before the next, so few are ever pending.
 describe('load shedding', () => {
-  it('answers 503 and when to come back, keeps what it took, and still tells its health', () =>
+  it('answers 503 with Retry-After, finishes accepted requests, and still reports health', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
       const asks = Array.from({ length: 40 }, (_, index) =>
         createVisitor(server, `203.0.113.${index}`).post(
@@ -36,7 +35,6 @@ describe('load shedding', () => {
         assert.match(body, /^We cannot take this request at the moment\./);
       }
       assert.equal(await server.countRows('submissions'), taken.length);
-      // It recovers by itself.
       const later = await createVisitor(server).post(API.leads, filledForm({ email: 'later@example.com' }));
       assert.equal(later.statusCode, 202);
     }));
@@ -53,7 +51,7 @@ describe('a late event loop', () => {
     return app;
   }
 
-  it('is shed', async () => {
+  it('makes the server answer 503', async () => {
     const app = await appThatSheds(20);
     await until(
       async () => {
@@ -66,9 +64,9 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('is not held against the first visitor when it was the start that made it late', async () => {
+  it('does not refuse the first visitor if the start caused it', async () => {
     const app = await appThatSheds(1_000);
-    // Longer than the second between two looks: at the first look there is nothing yet to reckon with.
+    // Milliseconds. Longer than the sampling interval, because the first sample has nothing to compare with.
     block(1_200);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -77,7 +75,7 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('is not held against visitors when a busy machine makes the end of the start late', async () => {
+  it('does not refuse visitors if a busy machine delayed the end of the start', async () => {
     const app = await appThatSheds(1_000);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -88,13 +86,12 @@ describe('a late event loop', () => {
   });
 });
 
-describe('a process that holds too much memory', () => {
+describe('a process over its memory limit', () => {
   const GB = 1024 ** 3;
   const MB = 1024 ** 2;
 
-  it('answers 503, and its health says to restart it', () =>
+  it('answers 503, and its health asks for a restart', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
-      // It looks once a second.
       await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
       assert.equal(form.statusCode, 503);
@@ -102,24 +99,22 @@ describe('a process that holds too much memory', () => {
       assert.match(form.body, /^We cannot take this request at the moment\./);
       const health = await server.app.inject(API.health);
       assert.equal(health.statusCode, 503);
-      assert.equal(health.body, 'This process holds more memory than it should. Please restart it.');
+      assert.equal(health.body, 'This process uses too much memory. Please restart it.');
       assert.ok(Number(health.headers['retry-after']) > 0);
     }));
 
-  it('is one that nears what its container or its machine has, or holds much more than its heap can explain', () => {
+  it('has a limit of 80 % of its container or machine, at most the heap limit plus 512 MB', () => {
     const heapLimit = 2 * GB;
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
-    // What Node says when there is no limit.
+    // Node's value for a container without a limit.
     assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
-    // Well above what a process holds that is attacked (docs/reliability.md), wherever the tests run.
     assert.ok(mostResidentBytes() > process.memoryUsage.rss());
   });
 });
 
-/** A socket that says something and then nothing more, and never hangs up. */
 async function connectAndSay(port: number, text: string): Promise<{ ended: Promise<string> }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let received = '';
@@ -133,7 +128,7 @@ async function connectAndSay(port: number, text: string): Promise<{ ended: Promi
   return { ended };
 }
 
-it('answers that are read slowly take no other visitor’s place', async () => {
+it('responses that are read slowly do not count as pending requests', async () => {
   const app = Fastify();
   await addLoadShedding(app, (reply) => reply.code(503).send(), { maxInHand: 2, maxEventLoopDelayMs: 0 });
   app.get(API.guideFile, async (_request, reply) => {
@@ -145,7 +140,6 @@ it('answers that are read slowly take no other visitor’s place', async () => {
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   try {
     const readers = Array.from({ length: 5 }, () => fetch(url + API.guideFile));
-    // Each has the head of its answer, and none has it whole.
     const statuses = (await Promise.all(readers)).map(({ status }) => status);
     assert.deepEqual(statuses, [200, 200, 200, 200, 200]);
     assert.equal((await fetch(url + API.article)).status, 200);
@@ -155,10 +149,10 @@ it('answers that are read slowly take no other visitor’s place', async () => {
   }
 });
 
-describe('half a request', () => {
+describe('an incomplete request', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-  it('takes no other visitor’s place, however many there are', () =>
+  it('does not take a place from other visitors, in any number', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);
@@ -172,7 +166,7 @@ describe('half a request', () => {
       server.app.server.closeAllConnections();
     }));
 
-  it('is answered and its connection freed, though the other side never hangs up', { timeout: 60_000 }, () =>
+  it('gets a response and is disconnected, even if the client never closes', { timeout: 60_000 }, () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const { ended } = await connectAndSay(Number(new URL(url).port), HALF);

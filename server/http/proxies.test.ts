@@ -1,4 +1,3 @@
-// Whose address counts when proxies stand in front (TRUST_PROXY).
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -10,7 +9,6 @@ import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#te
 
 const PROXY = '10.0.0.1';
 
-/** The address that is written down for a form that came through PROXY with this header. */
 async function addressOf(server: ServerUnderTest, forwardedFor: string, from = PROXY): Promise<string> {
   const email = `visitor-${await server.countRows('submissions')}@example.com`;
   const response = await createVisitor(server, from).post(API.leads, filledForm({ email }), {
@@ -28,36 +26,34 @@ async function addressOf(server: ServerUnderTest, forwardedFor: string, from = P
 const warnings = ({ logLines }: ServerUnderTest) =>
   logLines.filter((line) => line.includes('X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF'));
 
-/** Nothing that a database could press into the space of an index. */
+/** Random, so the database cannot compress it to fit an index. */
 const LONG = randomBytes(4_000).toString('hex');
 
-/** The header, the address that counts, and where the request came from. */
 type Row = readonly [forwardedFor: string, counts: string, from?: string];
 const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: readonly Row[]])[] = [
   [
-    'the one that the last of the trusted proxies wrote, whatever stands to its left',
+    'the last entry of X-Forwarded-For behind one proxy',
     '1',
     ['203.0.113.7', '203.0.113.7'],
     ['6.6.6.6, 203.0.113.7', '203.0.113.7'],
   ],
   [
-    'counted from the right when there are two',
+    'the second entry from the right behind two proxies',
     '2',
     ['6.6.6.6, 203.0.113.7, 10.0.0.2', '203.0.113.7'],
     ['203.0.113.7', '203.0.113.7'],
   ],
   [
-    'the first from the right outside of the trusted networks',
+    'the first entry from the right outside the trusted networks',
     '10.0.0.0/8, 2001:db8::/32',
     ['6.6.6.6, 203.0.113.7, 10.9.9.9', '203.0.113.7'],
     ['6.6.6.6, 2001:db9::7, 2001:db8::1', '2001:db9::7', '2001:db8::2'],
-    // Not through a proxy.
     ['6.6.6.6', '198.51.100.9', '198.51.100.9'],
   ],
 ];
 
-describe('the address of a visitor', () => {
-  it('is that of the connection by default, and a forgotten setting is logged once and loudly', () =>
+describe('the IP address of a visitor', () => {
+  it('is the connection’s by default, and a missing TRUST_PROXY is logged once', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       assert.equal(await addressOf(server, '203.0.113.7'), PROXY);
       assert.equal(await addressOf(server, '203.0.113.8'), PROXY);
@@ -75,8 +71,8 @@ describe('the address of a visitor', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`what is no address, on ${engine}`, () => {
-    it('counts as the nearest proxy that is trusted, however long it is', () =>
+  describe(`an invalid X-Forwarded-For entry on ${engine}`, () => {
+    it('counts as the nearest trusted proxy, at any length', () =>
       withServer({ engine, env: { TRUST_PROXY: '2', LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         for (const [forwardedFor, counts] of [
           [LONG, PROXY],
@@ -96,7 +92,7 @@ for (const engine of ENGINES) {
         assert.equal(verified.statusCode, 400);
       }));
 
-    it('gives no stranger a new address: the limit of the proxy is reached', () =>
+    it('does not give a stranger a fresh limit', () =>
       withServer({ engine, env: { TRUST_PROXY: '1', LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const statuses: number[] = [];
         for (const index of [1, 2, 3]) {
@@ -110,8 +106,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('a network address', () => {
-  it('is read with a port, in brackets, with a zone, and as IPv4 in IPv6', () => {
+describe('readAddress', () => {
+  it('reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
     const written: Record<string, string> = {
       '203.0.113.7': '203.0.113.7',
       ' 203.0.113.7\t': '203.0.113.7',
@@ -129,7 +125,7 @@ describe('a network address', () => {
     for (const [text, address] of Object.entries(written)) assert.equal(readAddress(text), address, text);
   });
 
-  it('is nothing else', () => {
+  it('returns null for any other text', () => {
     for (const text of [
       '',
       ' ',
@@ -159,8 +155,8 @@ describe('a network address', () => {
   });
 });
 
-describe('a proxy', () => {
-  it('is known by its network, however that is named, and whatever the address is written as', () => {
+describe('a trusted proxy', () => {
+  it('is recognised by its network in every notation of network and IP address', () => {
     const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '198.51.100.9', 'loopback']);
     for (const address of ['10.1.2.3', '2001:db8:1::1', '198.51.100.9', '127.0.0.9', '::1']) {
       assert.ok(isProxy(address, 0), address);

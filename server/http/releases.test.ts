@@ -1,4 +1,3 @@
-// How releases appear in dist/ and go; then two real builds under a running server.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +35,6 @@ import { until } from '#testing/until.ts';
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** A project of a few bytes. */
 async function withProject(test: (project: string, dist: string) => void): Promise<void> {
   const project = mkdtempSync(path.join(os.tmpdir(), 'releases-'));
   try {
@@ -62,7 +60,6 @@ function write(project: string, name: string, text: string): void {
   writeFileSync(path.join(project, name), text);
 }
 
-/** A build that is finished but not published yet. */
 function build(project: string, text: string, now = NOW, campaign = path.join(project, 'campaign')): string {
   const folder = beginRelease(distFolder(project, campaign), now);
   const builtFrom = readSources(project, campaign);
@@ -75,7 +72,7 @@ function build(project: string, text: string, now = NOW, campaign = path.join(pr
 const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
 
 describe('a release', () => {
-  it('is there when it is published and not before', () =>
+  it('exists only once published', () =>
     withProject((project, dist) => {
       const folder = build(project, 'one');
       assert.equal(newestRelease(dist), null);
@@ -85,7 +82,7 @@ describe('a release', () => {
       assert.ok(!existsSync(folder));
     }));
 
-  it('that is the same to the byte is not kept twice', () =>
+  it('is not stored twice if its bytes are identical', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW);
       const again = build(project, 'one');
@@ -94,7 +91,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [first]);
     }));
 
-  it('that was built last is the newest one, though the clock went back or two were built at once', () =>
+  it('is the newest if published last, even after the clock was set back', () =>
     withProject((project, dist) => {
       const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
       publishRelease(dist, one, NOW);
@@ -107,7 +104,7 @@ describe('a release', () => {
       assert.equal(releasesIn(dist).length, 3);
     }));
 
-  it('stays for a day after it was replaced, however old it is', () =>
+  it('is kept for a day after its replacement', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
       const second = publishRelease(dist, build(project, 'two'), NOW);
@@ -119,7 +116,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
     }));
 
-  it('is kept apart from builds that were killed, which are removed when they cannot be under way', () =>
+  it('is separate from killed builds, which are removed after an hour', () =>
     withProject((project, dist) => {
       const killed = build(project, 'one', NOW - HOUR_MS - 1);
       const underWay = build(project, 'two', NOW - HOUR_MS);
@@ -131,7 +128,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), ['.something else']);
     }));
 
-  it('fits as long as what it was built from is the same', () =>
+  it('is served only while its sources are unchanged', () =>
     withProject((project, dist) => {
       const complaint = (sitePath?: string) => {
         const found = findRelease(project, undefined, sitePath);
@@ -144,7 +141,7 @@ describe('a release', () => {
         complaint('/guide'),
         'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
       );
-      // Neither of these shows in the page.
+      // E-mails do not affect the page.
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');
@@ -165,16 +162,14 @@ describe('a release', () => {
       write(project, 'package-lock.json', '{"changed":true}');
       assert.match(complaint(), /does not fit package-lock\.json and 1 more, changed/);
       write(project, 'package-lock.json', '{}');
-      // Where the sources of the page are not installed, there is nothing to compare them with.
       rmSync(path.join(project, 'web'), { recursive: true });
       assert.equal(complaint(), 'release');
     }));
 
-  it('was built from everything of the build, and from what reads the words', () => {
+  it('lists every file of the build as a source', () => {
     const project = path.resolve(import.meta.dirname, '..', '..');
     const known = readSources(project, path.join(project, 'campaign'));
     const seen = new Set<string>();
-    // They read the article, or warn; the page is the same.
     const notInThePage = /(?:article|campaign-warnings|sample-on-page)\.ts$/;
     const follow = (name: string) => {
       if (seen.has(name) || notInThePage.test(name)) return;
@@ -191,7 +186,7 @@ describe('a release', () => {
     );
   });
 
-  it('belongs to one campaign: another one has its own, and must fit it just so', () =>
+  it('belongs to one campaign and must match its words', () =>
     withProject((project, dist) => {
       const other = path.join(project, 'examples', 'german');
       write(other, 'landing.yaml', 'headline: Eins');
@@ -231,13 +226,13 @@ async function read(url: string): Promise<string> {
 
 const VISIT_EVERY_MS = 100;
 
-/** Asks for the page and all that it names, again and again, until it is stopped; returns how often. */
+/** @returns how often the page and all its files were loaded before the abort */
 async function visit(url: string, signal: AbortSignal): Promise<number> {
   for (let visits = 1; ; visits += 1) {
     const page = await read(url);
     for (const name of namedIn(page)) await read(url + name);
     if (signal.aborted) return visits;
-    // As fast as they can, they would take the time from the builds.
+    // Without a pause the visitors would starve the builds.
     await setTimeout(VISIT_EVERY_MS);
   }
 }
@@ -251,7 +246,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 }
 
 it(
-  'a build under a running server takes nothing from it, and any server has the chunk of either',
+  'a build next to a running server leaves its files available, and every server finds the files of both releases',
   { timeout: 300_000 },
   async () => {
     const { folder: project, remove } = copyProject();
@@ -272,7 +267,6 @@ it(
         refusal().stderr,
         /^The server cannot start:\n {2}- The site is not built yet\. [^\n]*\n$/,
       );
-      // The same files as ours, so our build fits.
       ensureBuilt(DEFAULT_CAMPAIGN);
       const ours = newestRelease(distFolder(PROJECT, DEFAULT_CAMPAIGN));
       assert.ok(ours);
@@ -326,7 +320,6 @@ it(
         ])
           assert.equal((await fetch(url + out)).status, 404, out);
       }
-      // What a server started with it serves, though nothing of it is left on the disk.
       rmSync(dist, { recursive: true });
       for (const { url } of [old, fresh]) {
         const page = await read(url);

@@ -1,12 +1,4 @@
-// Owns dist/: publishes, finds and removes releases of the built site. Knows nothing of HTTP. The project's own campaign is built into
-// dist/ itself, any other into dist/campaigns/NAME/, so that no site replaces another one's.
-//   building/NAME/   a build under way, or one that was killed
-//   releases/NAME/   a release: complete, because one rename brings it here, and never changed afterwards
-//     release.json   what it was built from, and what the Content-Security-Policy allows inline
-//     pages/         the prerendered pages, in which the server fills in PUBLIC_URL
-//     files/         what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
-//     desk/          the desk in a browser, for an address of its own: index.html, and its files under assets/ as above
-// A name is the time of the build, so the last one in order is the one to serve.
+// Publishes, finds and removes releases of the built site in dist/ (other campaigns: dist/campaigns/NAME/).
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -25,31 +17,35 @@ import path from 'node:path';
 import type { InlineHashes } from '#server/http/security-headers.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
-/** The file of pages/ with the page of a variant; the campaign's own is index.html. */
 export const variantPage = (variant: string): string => `variant-${variant}.html`;
 
-/** The digest of each source by its path in the project. The campaign counts as campaign/, wherever it is. */
+/**
+ * Maps each source's path in the project to its digest. The campaign is always campaign/, wherever it is
+ * stored.
+ */
 export type Sources = Readonly<Record<string, string>>;
-/** What release.json holds. */
 export type ReleaseFacts = {
   readonly builtFrom: Sources;
-  /** The path of PUBLIC_URL that every address in it begins with; empty at the root of a host. */
+  /** The path of PUBLIC_URL; empty at the root of a host. */
   readonly sitePath: string;
   readonly inlineHashes: InlineHashes;
 };
+/**
+ * A folder in releases/ that never changes, renamed from building/ when complete: release.json, pages/ (PUBLIC_URL is
+ * filled in), files/ (served unchanged) and desk/. Its name is its time, so the last one is the newest.
+ */
 export type Release = ReleaseFacts & {
   readonly name: string;
   readonly folder: string;
-  /** The dist/ it stands in. */
   readonly dist: string;
 };
 
-/** For this long, a page that was loaded before its release was replaced still finds its files. */
+/** A page loaded from a replaced release still finds its files for this long. */
 const GRACE_MS = DAY_MS;
-/** A build takes seconds; an older one was killed. */
+/** Builds take seconds, so an older one was killed. */
 const ABANDONED_MS = HOUR_MS;
 
-/** The files that a built site is made from. Tests, e-mails and the article do not show in it. */
+/** Tests, e-mails and the article do not affect the built site. */
 const SOURCES = [
   'web/**/*',
   'desk/{endpoints,web}/**/*',
@@ -78,7 +74,6 @@ function digests(folder: string, wanted: readonly string[], unwanted: readonly s
 const CAMPAIGN = 'campaign/';
 const ownCampaign = (project: string): string => path.join(project, 'campaign');
 
-/** Reads the digests of the files that a site would be built from now. */
 export function readSources(project: string, campaign: string): Sources {
   const words = Object.entries(digests(campaign, ['**/*'], NOT_IN_THE_PAGE));
   return {
@@ -87,7 +82,7 @@ export function readSources(project: string, campaign: string): Sources {
   };
 }
 
-/** Which sources differ; those of a room that is not installed at all are not missed. */
+/** Ignores missing source folders. */
 function changedSources(project: string, before: Sources, now: Sources): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>
@@ -96,16 +91,14 @@ function changedSources(project: string, before: Sources, now: Sources): string[
   );
 }
 
-/** A source as the operator knows it. */
 function placeOf(source: string, project: string, campaign: string): string {
   if (!source.startsWith(CAMPAIGN)) return source;
   return path.relative(project, path.join(campaign, source.slice(CAMPAIGN.length))).replaceAll(path.sep, '/');
 }
 
 /**
- * Where the releases of a campaign stand.
- * @param project whose code it is built with
- * @param campaign the campaign folder, in full
+ * @param project whose code is built
+ * @param campaign absolute path of the campaign folder
  */
 export function distFolder(project: string, campaign: string): string {
   const dist = path.join(project, 'dist');
@@ -119,10 +112,8 @@ const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-[0-9a-f]{8}$/;
 const newName = (time: number): string =>
   `${new Date(time).toISOString().replaceAll(':', '-')}-${randomBytes(4).toString('hex')}`;
 
-/** When a release or a build of this name began to exist, in milliseconds since 1970. */
 const timeOf = (name: string): number => Date.parse(name.replace(NAME, '$1T$2:$3:$4'));
 
-/** What stands in releases/ or building/, oldest first. */
 function namesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -130,13 +121,10 @@ function namesIn(folder: string): string[] {
     .toSorted();
 }
 
-/** The names of the releases that are there, oldest first. */
 export const releaseNames = (dist: string): string[] => namesIn(path.join(dist, 'releases'));
 
-/** Where the files of a release lie that are served as they are. */
 export const filesFolder = (dist: string, name: string): string => path.join(dist, 'releases', name, 'files');
 
-/** The release that the next start serves; null if nothing is built. */
 export function newestRelease(dist: string): Release | null {
   const name = releaseNames(dist).at(-1);
   if (name === undefined) return null;
@@ -146,7 +134,7 @@ export function newestRelease(dist: string): Release | null {
 }
 
 /**
- * Finds a built desk of the same code, in the releases of any campaign: the desk contains no words of a campaign.
+ * A desk built from the same code, in any campaign's releases: it contains no campaign words.
  * @returns its folder
  */
 export function findBuiltDesk(project: string, builtFrom: Sources): string | undefined {
@@ -165,11 +153,10 @@ export type FoundRelease =
   | { readonly type: 'complaint'; readonly complaint: string };
 
 /**
- * Finds the release to serve.
- * @param project whose dist/ it is, and whose sources it has to fit
- * @param campaign whose words it has to fit: the campaign folder, in full
- * @param sitePath the path of PUBLIC_URL that it has to fit; null: any
- * @returns the newest one, or one sentence about why it cannot be served
+ * @param project whose sources it must match
+ * @param campaign absolute path of the campaign folder that it must match
+ * @param sitePath the path of PUBLIC_URL that it must match; null: any
+ * @returns the newest release, or a sentence why it cannot be served
  */
 export function findRelease(
   project: string,
@@ -200,7 +187,6 @@ export function findRelease(
 
 const sayPath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);
 
-/** Makes the folder in which a release is built; no server reads it. */
 export function beginRelease(dist: string, now = Date.now()): string {
   const folder = path.join(dist, 'building', newName(now));
   mkdirSync(folder, { recursive: true });
@@ -208,9 +194,9 @@ export function beginRelease(dist: string, now = Date.now()): string {
 }
 
 /**
- * Makes a finished build the one that the next start serves. Servers that run are not touched: they hold what they serve.
+ * Publishes a finished build for the next start; running servers keep theirs.
  * @param folder from beginRelease
- * @returns the name of the release: that of the newest one if this one is the same to the byte
+ * @returns the name of the release, or of the newest one if its bytes are identical
  */
 export function publishRelease(dist: string, folder: string, now = Date.now()): string {
   const newest = releaseNames(dist).at(-1);
@@ -218,12 +204,12 @@ export function publishRelease(dist: string, folder: string, now = Date.now()): 
     rmSync(folder, { recursive: true });
     return newest;
   }
-  // If the power fails after the rename, the contents are on the disk and not only the names.
+  // After a power failure the contents must be on disk, not only the names.
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     flush(path.join(folder, file));
   flush(folder);
   mkdirSync(path.join(dist, 'releases'), { recursive: true });
-  // Whatever a clock does, the newest release is the last in order.
+  // The newest release sorts last even if the clock was set back.
   const name = newName(Math.max(now, newest === undefined ? 0 : timeOf(newest) + 1));
   renameSync(folder, path.join(dist, 'releases', name));
   flush(path.join(dist, 'releases'));
@@ -240,7 +226,6 @@ function flush(fileOrFolder: string): void {
   closeSync(handle);
 }
 
-/** Removes releases that were replaced more than a day ago, and builds that were killed. */
 export function removeOldReleases(dist: string, now = Date.now()): void {
   const releases = releaseNames(dist);
   for (const [index, name] of releases.entries()) {

@@ -16,19 +16,17 @@ const leftOut = (server: ServerUnderTest) => read(server).filter(({ msg }) => ms
 
 const TOO_MANY = LOG_LINES.refusedOrFailed + 50;
 
-describe('the lines that requests leave in the log', () => {
-  it('are bounded for one network, and hide no other network', () =>
+describe('log lines of requests', () => {
+  it('are limited per network without hiding other networks', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const stranger = createVisitor(server, '203.0.113.7');
       for (let count = 0; count < TOO_MANY; count += 1)
         assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
       assert.equal(withStatus(server, 404), LOG_LINES.refusedOrFailed);
-      // At once; the rest is said a minute later.
       assert.deepEqual(
         leftOut(server).map(({ refused }) => refused),
         [1],
       );
-      // What is answered, what fails, and others have room of their own.
       assert.equal((await stranger.post(API.leads, filledForm())).statusCode, 202);
       assert.equal(withStatus(server, 202), 1);
       assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
@@ -38,10 +36,9 @@ describe('the lines that requests leave in the log', () => {
       assert.equal(withStatus(server, 503), 1);
     }));
 
-  it('are bounded for failures, with what is said of each error; an hour later there is room again', () =>
+  it('are limited for failures and their errors until an hour has passed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await sql`alter table outbox rename to elsewhere`.execute(server.database.db);
-      // Each leaves two lines: the error, and the answer.
       const failures = () =>
         read(server).filter(({ reqId, err, status }) => reqId && (err !== undefined || status === 503))
           .length;
@@ -54,7 +51,7 @@ describe('the lines that requests leave in the log', () => {
       assert.equal(failures(), LOG_LINES.refusedOrFailed + 2);
     }));
 
-  it('are not there for a probe that finds all well', () =>
+  it('omit successful health checks', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const route of [API.live, API.health])
         assert.equal((await createVisitor(server).get(route)).statusCode, 200);

@@ -1,6 +1,5 @@
-// Limits the log lines of requests. A stranger can send any number of requests, so each network gets a number of lines an hour
-// (LOG_LINES); further lines are counted and left out, and no stranger fills the disk of the log. Refused requests take no room from
-// those that were answered or failed.
+// Limits log lines per network and hour (LOG_LINES), so that no stranger can fill the disk. Further lines are
+// counted. Refused requests have a separate budget.
 import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -9,7 +8,6 @@ import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { createMinuteLog } from '#server/platform/minute-log.ts';
 
-/** What became of the request that a line is about. */
 type Kind = 'answered' | 'refused' | 'failed';
 
 type ChildLoggerFactory = NonNullable<FastifyServerOptions['childLoggerFactory']>;
@@ -18,14 +16,12 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
 export type RequestLogParts = {
-  /** The parent of all loggers of requests. It also says how many lines were left out. */
+  /** The parent of all request loggers; also reports how many lines were dropped. */
   readonly logger: Logger;
   readonly visitorAddress: VisitorAddress;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
 };
 
-/** Makes the loggers of requests (Fastify's `request.log`). */
 export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogParts): {
   readonly childLoggerFactory: ChildLoggerFactory;
   readonly close: () => void;
@@ -33,7 +29,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   const leftOut = createMinuteLog<Kind>(
     logger,
     ['answered', 'refused', 'failed'],
-    'Lines about requests were left out: one network, or all together, had more than the log has room for. Metrics count every request.',
+    'Log lines of requests were dropped: one network, or all together, exceeded the limit of the log. Metrics count every request.',
   );
   const limitTo = (mostOfNetwork: number, mostOfAll: number) => {
     const { windowMs, mostNetworks } = LOG_LINES;
@@ -53,7 +49,6 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
     makeOwn: () => FastifyBaseLogger,
     request: Parameters<VisitorAddress>[0],
   ): FastifyBaseLogger => {
-    // Most requests log nothing.
     let own: FastifyBaseLogger | undefined;
     const logAs =
       (level: Level) =>
@@ -85,11 +80,10 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   };
 }
 
-/** Names that stand for an address: for all networks together, and for visitors who had hung up before we looked. */
+/** Keys for all networks together, and for visitors who disconnected early. */
 const EVERYBODY = 'everybody';
 const NOBODY = 'nobody';
 
-/** By the status in the line. A warning or an error is a failure in any case. */
 function kindOf(level: Level, first: unknown): Kind {
   const status =
     typeof first === 'object' && first !== null && 'status' in first ? Number(first.status) : 200;

@@ -1,30 +1,27 @@
-// The headers that every answer carries.
 import { createHash } from 'node:crypto';
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Names and values, alternating, as Node's `writeHead` takes them: headers that never change are put together once. */
 export type HeaderList = readonly string[];
 
-/** Adds headers to a reply; they replace headers of the same names. */
 export function addHeaders(reply: FastifyReply, headers: HeaderList): FastifyReply {
   for (let at = 0; at + 1 < headers.length; at += 2) void reply.header(headers[at] ?? '', headers[at + 1]);
   return reply;
 }
 
-/** Hashes of the inline scripts and styles of the built pages, as the CSP writes them: `'sha256-…'`. */
+/** CSP hashes of inline scripts and styles: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 
-/** An inline script or style, as the policy names it. */
 export const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * The Content-Security-Policy of our pages, line by line.
- * @param hashes of what the build put inline; nothing else inline runs
- * @param counter the origin of the operator's visit counter (`analytics` in site.yaml), the one other host that the page may ask
+ * The Content-Security-Policy of our pages.
+ * @param hashes of the inline code that the build wrote; no other inline code runs
+ * @param counter origin of the operator's visit counter (`analytics` in site.yaml), the only other host the
+ * page may contact
  */
 export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, counter?: string): string {
   const also = counter === undefined ? [] : [counter];
@@ -33,7 +30,7 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
     ["script-src 'self'", ...hashes.scripts, ...also].join(' '),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
-    // The letters of the headline stand in the page (build/build.ts).
+    // build/build.ts inlines the font of the headline.
     "font-src 'self' data:",
     "media-src 'self'",
     ["connect-src 'self'", ...also].join(' '),
@@ -45,12 +42,10 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
   ].join('; ');
 }
 
-/** For answers that are no page (errors, JSON): they may load nothing. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * The headers that every answer carries.
- * @param secure whether visitors come over https
+ * @param secure whether visitors use https
  * @param policy the Content-Security-Policy of a page
  */
 export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =>
@@ -61,11 +56,11 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
-    // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
+    // Without includeSubDomains: neighbouring hosts may not support https.
     ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   }).flat();
 
-/** Adds them to each answer of Fastify. What an answer has set itself stays, such as the policy of a page. */
+/** Keeps headers that a response has set itself, such as a page's policy. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
   const headers = securityHeaders(secure);
   app.addHook('onSend', (_request, reply, _payload, done) => {

@@ -1,6 +1,5 @@
-// Answers with a resource that is in memory: in which encoding, which part, or that it has not changed (RFC 9110, sections 12 to 14).
-// Nothing is copied for a reader: each answer is a slice of the one buffer, however slowly it is read. The headers are put together
-// once for each encoding, not for each answer.
+// Sends a resource from memory, by encoding, range and conditions (RFC 9110, sections 12 to 14). Responses
+// share one buffer and prebuilt headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
@@ -10,39 +9,31 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { SendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/security-headers.ts';
 
-/** Encodings of a resource, the smallest first. */
+/** Smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A resource in one encoding. Its entity tag is made from its bytes, so no two encodings share one. */
 type Representation = {
   readonly body: Buffer;
   readonly etag: string;
-  /** The headers of an answer that is not 200. */
   readonly bare: HeaderList;
   readonly whole: HeaderList;
-  /** Without those of the part and its length. */
+  /** For 206: without range and length. */
   readonly part: HeaderList;
   readonly unchanged: HeaderList;
 };
 
 export type Resource = {
-  /** @param accepted the header Accept-Encoding */
+  /** @param accepted the Accept-Encoding header */
   readonly representationFor: (accepted: string | undefined) => Representation;
-  /** For its refusals too. */
   readonly vary: HeaderList;
 };
 
-/** The bytes in each encoding there is, or how to make them. They are kept, not copied. */
+/** The bytes per encoding, or a function that makes them. They are kept, not copied. */
 type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
 
-/**
- * Makes a resource.
- * @param bodies a function is called once, when its encoding is first asked for
- * @param always headers of every answer but a refusal
- */
 export function createResource({
   type,
   cacheControl,
@@ -50,7 +41,6 @@ export function createResource({
   always,
   mark = '',
 }: {
-  /** Begins the entity tags. */
   mark?: string | undefined;
   type: string;
   cacheControl: string;
@@ -90,7 +80,6 @@ export function createResource({
   };
 }
 
-/** Makes a resource of a text, in every encoding, compressed once at the best quality. */
 export function textResource(
   text: string,
   parts: Omit<Parameters<typeof createResource>[0], 'bodies'>,
@@ -111,7 +100,6 @@ export type ResourceAnswer =
       readonly type: 'answer';
       readonly status: 200 | 206 | 304;
       readonly headers: HeaderList;
-      /** For a HEAD too, which is answered with the headers alone. */
       readonly body: Buffer | undefined;
     }
   | {
@@ -120,7 +108,6 @@ export type ResourceAnswer =
       readonly headers: HeaderList;
     };
 
-/** The answer to a GET or HEAD of a resource. */
 export function answerFor(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   resource: Resource,
@@ -131,11 +118,11 @@ export function answerFor(
   if (ifMatch !== undefined && !names(ifMatch, etag))
     return { type: 'refusal', code: 'precondition-failed', headers: resource.vary };
   const ifNoneMatch = headers['if-none-match'];
-  // A weak comparison: a proxy that compresses the answer itself marks our tag as weak.
+  // Weak comparison: a proxy that compresses the response marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
     return { type: 'answer', status: 304, headers: unchanged, body: undefined };
 
-  // Ranges are defined for GET alone.
+  // Ranges are defined only for GET.
   const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
   const wanted = range === undefined ? 'whole' : readRange(range, body.length);
   if (wanted === 'whole') return { type: 'answer', status: 200, headers: whole, body };
@@ -154,15 +141,15 @@ export function answerFor(
   };
 }
 
-/** Answers with the whole resource, and ignores the request's conditions: for resources that are not cached, and statuses other than 200. */
+/** For uncached resources and statuses other than 200; ignores conditions. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
   const { bare, body } = resource.representationFor(request.headers['accept-encoding']);
   return addHeaders(reply, bare).send(body);
 }
 
 /**
- * Answers a GET or HEAD with a resource. If the reply already has a status other than 200, it is sent whole.
- * Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`.
+ * Answers a GET or HEAD. A reply whose status is not 200 is sent whole. Errors: 412 `precondition-failed`,
+ * 416 `range-not-satisfiable`.
  */
 export function sendResource(
   request: FastifyRequest,
@@ -178,12 +165,12 @@ export function sendResource(
     : reply.code(answer.status).send(answer.body);
 }
 
-/** Far beyond what browsers send. Thousands of commas would keep the parser busy for milliseconds. */
+/** Thousands of commas would block the parser for milliseconds. */
 const ACCEPT_ENCODING_MAX_LENGTH = 500;
-/** Browsers send a handful of different ones. */
+/** Browsers send only a few different ones. */
 const MOST_REMEMBERED = 50;
 
-/** Reads each Accept-Encoding once, as long as there are few: a stranger who makes up new ones fills no memory. */
+/** Caches each Accept-Encoding, up to a limit, so that invented ones cannot fill memory. */
 function createChooseEncoding(available: readonly Encoding[]): (accepted: string | undefined) => Encoding {
   const remembered = new Map<string, Encoding>();
   return (accepted) => {
@@ -191,7 +178,7 @@ function createChooseEncoding(available: readonly Encoding[]): (accepted: string
     const known = remembered.get(accepted);
     if (known !== undefined) return known;
     const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
-    // A reader that accepts no encoding of ours gets the plain bytes. A 406 is allowed too, and helps less.
+    // If none of our encodings is acceptable, plain bytes help more than a 406.
     const chosen = negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
     if (remembered.size >= MOST_REMEMBERED) remembered.clear();
     remembered.set(accepted, chosen);
@@ -199,7 +186,6 @@ function createChooseEncoding(available: readonly Encoding[]): (accepted: string
   };
 }
 
-/** Whether a list of entity tags, as If-Match and If-None-Match carry it, has this one. */
 function names(list: string, etag: string): boolean {
   return list.trim() === '*' || list.match(/(?:W\/)?"[^"]*"/g)?.includes(etag) === true;
 }
@@ -207,8 +193,7 @@ function names(list: string, etag: string): boolean {
 type Part = { readonly first: number; readonly last: number };
 
 /**
- * Reads a Range header. Several ranges, a malformed one or one of another unit are answered with the whole, as the RFC allows; no player
- * sends them.
+ * Several ranges, a malformed one or another unit get the whole resource.
  * @param length of the whole, in bytes
  */
 function readRange(range: string, length: number): Part | 'whole' | 'unsatisfiable' {

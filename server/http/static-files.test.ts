@@ -1,5 +1,3 @@
-// The page and its files, to the letter of HTTP (RFC 9110), over a connection: most are answered before Fastify, and what is unusual
-// about a request goes through it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -49,12 +47,11 @@ const SITE = {
 } as const;
 const server = await sharedServer(SITE);
 const get = await overConnection(server);
-/** The address of the script of the page. */
 const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
 after(() => agent.destroy());
 
-describe('which encoding is sent', () => {
-  it('is the one that Accept-Encoding asks for', async () => {
+describe('the encoding of a file', () => {
+  it('follows Accept-Encoding', async () => {
     for (const [accepted, expected] of [
       ['gzip, deflate, br, zstd', 'br'],
       ['gzip', 'gzip'],
@@ -74,7 +71,6 @@ describe('which encoding is sent', () => {
       ['xbr, brotli, notgzip', undefined],
       ['', undefined],
       [',;=,"', undefined],
-      // Nothing that we have is accepted: the plain bytes are better than a refusal.
       ['identity;q=0', undefined],
     ] as const) {
       for (const url of ['/', chunk, '/robots.txt', '/no/such/page']) {
@@ -86,21 +82,21 @@ describe('which encoding is sent', () => {
     }
   });
 
-  it('is none for what was not compressed, and then the answer varies with nothing', async () => {
+  it('is identity without Vary for an uncompressed file', async () => {
     const response = await get(FILM, { 'accept-encoding': 'br, gzip' });
     assert.equal(response.headers['content-encoding'], undefined);
     assert.equal(response.headers.vary, undefined);
     assert.deepEqual(response.rawPayload, film);
   });
 
-  it('is not looked for in a header that no browser sends', async () => {
+  it('is identity for an absurdly long Accept-Encoding', async () => {
     const response = await get('/', { 'accept-encoding': `${','.repeat(600)}br` });
     assert.equal(response.headers['content-encoding'], undefined);
   });
 });
 
 describe('an entity tag', () => {
-  it('is strong, and another one for each encoding', async () => {
+  it('is strong and differs for each encoding', async () => {
     for (const url of ['/', chunk]) {
       const tags = await Promise.all(
         ['br', 'gzip', 'identity'].map(
@@ -112,7 +108,7 @@ describe('an entity tag', () => {
     }
   });
 
-  it('that If-None-Match names is answered with 304 and the headers of a 200', async () => {
+  it('in If-None-Match gets 304 with the headers of a 200', async () => {
     for (const url of ['/', '/robots.txt', chunk, FILM]) {
       const accept = { 'accept-encoding': 'br' };
       const whole = await get(url, accept);
@@ -142,7 +138,7 @@ describe('an entity tag', () => {
     }
   });
 
-  it('that If-Match does not name is answered with 412', async () => {
+  it('missing from If-Match gets 412', async () => {
     const etag = String((await get(FILM)).headers.etag);
     for (const tags of [etag, `"other", ${etag}`, '*'])
       assert.equal((await get(FILM, { 'if-match': tags, range: 'bytes=0-9' })).statusCode, 206, tags);
@@ -153,15 +149,15 @@ describe('an entity tag', () => {
     }
   });
 
-  it('does not turn the 404 page into a 304', async () => {
+  it('of the 404 page never gets 304', async () => {
     const response = await get('/no/such/page', { 'if-none-match': '*', range: 'bytes=0-9' });
     assert.equal(response.statusCode, 404);
     assert.match(response.body, /404 Page Not Found/);
   });
 });
 
-describe('a range', () => {
-  it('is sent as it was asked for', async () => {
+describe('a range request', () => {
+  it('gets 206 with the requested bytes', async () => {
     const last = film.length - 1;
     for (const [range, first, end] of [
       ['bytes=0-99', 0, 99],
@@ -170,7 +166,6 @@ describe('a range', () => {
       ['bytes=-100', film.length - 100, last],
       [`bytes=${last}-`, last, last],
       [`bytes=5-${'9'.repeat(30)}`, 5, last],
-      // Longer than the file: all of it.
       [`bytes=-${film.length + 1}`, 0, last],
       ['BYTES=7-8', 7, 8],
     ] as const) {
@@ -184,7 +179,7 @@ describe('a range', () => {
     }
   });
 
-  it('that is none is ignored', async () => {
+  it('with an invalid range gets the whole file', async () => {
     for (const range of [
       'bytes=',
       'bytes=-',
@@ -193,7 +188,7 @@ describe('a range', () => {
       'lines=0-9',
       '0-9',
       'bytes=0-1,5-6',
-      // Many ranges at once would multiply the work.
+      // Overlapping ranges would multiply the work.
       `bytes=${Array.from({ length: 1_000 }, (_, index) => `${index}-`).join()}`,
       '',
     ]) {
@@ -205,7 +200,7 @@ describe('a range', () => {
     }
   });
 
-  it('beyond the end is refused, and the refusal says where the end is', async () => {
+  it('beyond the end gets 416 with the length', async () => {
     for (const range of [`bytes=${film.length}-`, `bytes=${'9'.repeat(400)}-`, 'bytes=-0']) {
       const response = await get(FILM, { range });
       assert.equal(response.statusCode, 416, range);
@@ -219,7 +214,7 @@ describe('a range', () => {
     assert.equal(refused.headers.vary, 'accept-encoding');
   });
 
-  it('of a compressed file is a range of the compressed bytes, and says so', async () => {
+  it('of a compressed file gets a range of the compressed bytes', async () => {
     for (const url of ['/', chunk]) {
       for (const encoding of ['br', 'gzip']) {
         const accept = { 'accept-encoding': encoding };
@@ -235,7 +230,6 @@ describe('a range', () => {
           assert.equal(part.headers.vary, 'accept-encoding');
         }
         assert.deepEqual(Buffer.concat(parts.map(({ rawPayload }) => rawPayload)), whole.rawPayload);
-        // Going on with another encoding begins again.
         const etag = String(whole.headers.etag);
         const mixed = await get(url, { 'if-range': etag, range: `bytes=${half}-` });
         assert.equal(mixed.statusCode, 200);
@@ -244,7 +238,7 @@ describe('a range', () => {
     }
   });
 
-  it('is sent only if If-Range names what is there now', async () => {
+  it('gets the whole file if If-Range does not match', async () => {
     const etag = String((await get(FILM)).headers.etag);
     const range = 'bytes=0-9';
     assert.equal((await get(FILM, { range, 'if-range': etag })).statusCode, 206);
@@ -253,7 +247,7 @@ describe('a range', () => {
   });
 });
 
-it('HEAD answers what GET answers, without the bytes', async () => {
+it('HEAD returns the headers of GET without the body', async () => {
   for (const url of ['/', '/site.webmanifest', chunk, FILM, '/no/such/page']) {
     for (const headers of [{}, { 'accept-encoding': 'br' }, { 'accept-encoding': 'gzip, br;q=0' }]) {
       const [whole, head] = [await get(url, headers), await get(url, headers, 'HEAD')];
@@ -268,13 +262,12 @@ it('HEAD answers what GET answers, without the bytes', async () => {
         `${url} ${JSON.stringify(headers)}`,
       );
     }
-    // Ranges are defined for GET alone.
     const ranged = await get(url, { range: 'bytes=0-9' }, 'HEAD');
     assert.notEqual(ranged.statusCode, 206, url);
   }
 });
 
-it('another method on the page or a file is answered with 405 and the methods there are', async () => {
+it('other methods on the page or a file get 405 with Allow', async () => {
   for (const url of ['/', '/robots.txt', FILM]) {
     const response = await get(url, {}, 'POST');
     assert.equal(response.statusCode, 405, url);
@@ -283,7 +276,7 @@ it('another method on the page or a file is answered with 405 and the methods th
   assert.equal((await get('/no/such/page', {}, 'POST')).statusCode, 404);
 });
 
-it('hashed files are kept for a year, others for an hour, the page for no time, and each has its type', async () => {
+it('hashed files are cached for a year, others for an hour, the page not at all, each with its type', async () => {
   for (const [url, type, cacheControl] of [
     ['/', 'text/html; charset=utf-8', 'no-cache'],
     [chunk, 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
@@ -306,7 +299,7 @@ it('hashed files are kept for a year, others for an hour, the page for no time, 
   }
 });
 
-it('every response has the same headers of its own, and an ID that no other one has', async () => {
+it('every response has the same security headers and a unique ID', async () => {
   const ids = new Set<unknown>();
   let asked = 0;
   const policies = new Map<string, unknown>();
@@ -337,7 +330,7 @@ it('every response has the same headers of its own, and an ID that no other one 
   assert.equal((await get(`/?${'x'.repeat(3_000)}`)).statusCode, 414);
 });
 
-it('an address that is written in another way is the same file; one that leads nowhere is the 404 page', async () => {
+it('another spelling of a URL serves the same file; an unknown URL serves the 404 page', async () => {
   for (const [url, status] of [
     ['/robots%2Etxt', 200],
     ['/robots%2etxt?x', 200],
@@ -351,7 +344,6 @@ it('an address that is written in another way is the same file; one that leads n
     ['/media', 404],
     ['/media/', 404],
     ['/ROBOTS.TXT', 404],
-    // What no one can decode.
     ['/offer-100%', 404],
     ['/%', 404],
     ['/%E0%A4%A', 404],
@@ -369,7 +361,7 @@ it('an address that is written in another way is the same file; one that leads n
   }
 });
 
-it('what is sent is counted and not logged; what is refused or not found is both', async () => {
+it('served files are counted but not logged; refused and missing ones are both', async () => {
   const counted = async (labels: string) =>
     Number(
       new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
@@ -384,7 +376,7 @@ it('what is sent is counted and not logged; what is refused or not found is both
   await get(chunk, {}, 'HEAD');
   await get(FILM, { range: 'bytes=0-9' });
   assert.equal(server.logLines.length, lines);
-  // Counted when the last byte is handed over, which a reader may learn earlier.
+  // The server counts after the last byte is written, which the client may receive earlier.
   await until(async () => (await counted(`method="GET",route="${FILM}",status="206"`)) > 0);
   assert.equal(await counted(home), before + 1);
   assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
@@ -408,17 +400,16 @@ it('what is sent is counted and not logged; what is refused or not found is both
   }
 });
 
-it('load is shed from the page and its files too', () =>
+it('an overloaded server answers 503 to the page and its files too', () =>
   withServer({ ...SITE, maxResidentBytes: 1 }, async (full) => {
     const getThere = await overConnection(full);
-    // It looks once a second.
     await until(async () => (await getThere('/')).statusCode === 503);
     const response = await getThere(chunk);
     assert.equal(response.statusCode, 503);
     assert.ok(Number(response.headers['retry-after']) > 0);
   }));
 
-it('a kept connection is told to go elsewhere once the process stops', () => {
+it('a kept-alive connection gets Connection: close once the process stops', () => {
   let isStopping = false;
   return withServer({ ...SITE, isStopping: () => isStopping }, async (stopping) => {
     const getThere = await overConnection(stopping);
@@ -432,7 +423,7 @@ it('a kept connection is told to go elsewhere once the process stops', () => {
   });
 });
 
-it('the first request through a proxy that is not trusted leaves one warning', async () => {
+it('the first request through an untrusted proxy logs one warning', async () => {
   const warnings = () => server.logLines.filter((line) => line.includes('TRUST_PROXY IS OFF'));
   assert.equal(warnings().length, 0);
   for (let count = 0; count < 2; count += 1) await get('/', { 'x-forwarded-for': '203.0.113.7' });

@@ -1,4 +1,3 @@
-// A page under a path of another site (PUBLIC_URL=https://example.com/guide), before Fastify and through it.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -21,13 +20,12 @@ const UNDER_A_PATH = { engine: 'sqlite', siteFolder: DIST, env: { PUBLIC_URL: PA
 const BROWSER = { 'content-type': 'application/json', origin: 'https://example.com' };
 const release = newestRelease(DIST);
 assert.ok(release);
-/** The first part of every address of ours. */
 const NAMES = [
   'api',
   ...readdirSync(filesFolder(DIST, release.name)),
   ...readdirSync(`${release.folder}/pages`),
 ].filter((name) => !/\.(?:br|gz|html)$/.test(name));
-/** Such an address without the path. In scripts the path may be a variable, as in `${path}/media/`. */
+/** Such a URL without the path. In scripts the path may be a variable, as in `${path}/media/`. */
 const WITHOUT_PATH = new RegExp(
   `(?<!/guide|[\\w.}])/(?:${NAMES.filter((name) => name !== 'api').join('|')})(?![\\w.-])`,
   'g',
@@ -38,7 +36,7 @@ const post = ({ app }: ServerUnderTest, url: string, payload: object, cookie = '
   app.inject({ method: 'POST', url, payload, headers: { ...BROWSER, cookie } });
 
 describe('a page under a path', () => {
-  it('serves everything there, and says so in every address that it sends', () =>
+  it('serves everything there, and every URL it sends has the path', () =>
     withServer(UNDER_A_PATH, async ({ app }) => {
       const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'identity' } });
       const page = await get('/guide/');
@@ -57,7 +55,6 @@ describe('a page under a path', () => {
         assert.ok(statusCode === 200 || statusCode === 404);
         assert.deepEqual(body.match(WITHOUT_PATH), null);
       }
-      // The policy allows what stands inline now, and nothing else.
       for (const { body, headers } of [page, missing]) {
         const policy = String(headers['content-security-policy']);
         for (const element of [/^<style>(.*?)<\/style>/ms, /<script [^>]*data-app[^>]*>(.*?)<\/script>/s])
@@ -67,7 +64,7 @@ describe('a page under a path', () => {
         assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
     }));
 
-  it('sends the same over a connection as through Fastify', () =>
+  it('gets the same response over a connection as through Fastify', () =>
     withServer(UNDER_A_PATH, async ({ app }) => {
       const origin = await app.listen({ port: 0, host: '127.0.0.1' });
       const { body } = await app.inject('/guide/');
@@ -81,7 +78,7 @@ describe('a page under a path', () => {
       }
     }));
 
-  it('has nothing outside of it but the probes, and leads from the path itself to the page', () =>
+  it('serves only probes outside it, and redirects the bare path to the page', () =>
     withServer(UNDER_A_PATH, async ({ app, logLines }) => {
       const origin = await app.listen({ port: 0, host: '127.0.0.1' });
       for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
@@ -111,7 +108,7 @@ describe('a page under a path', () => {
       assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
     }));
 
-  it('keeps its cookies to itself, and takes forms from its own host alone', () =>
+  it('limits its cookies to the path and accepts forms only from its own host', () =>
     withServer(UNDER_A_PATH, async (server) => {
       const email = 'ada@example.com';
       const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
@@ -135,7 +132,6 @@ describe('a page under a path', () => {
         headers: { cookie: `${session?.name}=${session?.value}` },
       });
       assert.equal(read.statusCode, 200);
-      // Log and metrics go by the names that routes have everywhere.
       assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
       assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
       const foreign = await server.app.inject({
@@ -147,7 +143,7 @@ describe('a page under a path', () => {
       assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
     }));
 
-  it('mails links that lead there, and their pages stay there', () =>
+  it('mails links with the path, and their pages link within it', () =>
     withServer({ ...UNDER_A_PATH, env: { ...UNDER_A_PATH.env, GUIDE_EMAIL: 'link' } }, async (server) => {
       const email = 'ada@example.com';
       const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));

@@ -1,4 +1,4 @@
-// The only place that reads a visitor's network address from a connection and X-Forwarded-For. Every feature asks here.
+// The only place that reads a visitor's IP address from a connection and X-Forwarded-For.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
@@ -7,7 +7,7 @@ import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 
-/** The network address of the visitor a request comes from; null when the connection was gone before we could look. */
+/** Null if the connection was lost before its IP address could be read. */
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
 /** Ends a request whose connection is gone: no response can reach it, and it has no IP address to store. */
@@ -17,15 +17,12 @@ export function dropRequest(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/**
- * Whether the machine at an address is a proxy whose X-Forwarded-For is believed.
- * @param hop 0 for the other end of the connection, 1 for the address that it forwards for, …
- */
+/** @param hop 0 for the peer of the connection, 1 for the IP address that it forwards for, and so on */
 export type IsProxy = (address: string, hop: number) => boolean;
 
 /**
- * Reads TRUST_PROXY. A number of hops is for proxies whose addresses change, and safe only when this port can be reached through
- * them alone (docs/install.md).
+ * A number of hops is safe only if no client can reach this port except through the proxies
+ * (docs/install.md).
  */
 export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   if (trust === false) return () => false;
@@ -40,7 +37,6 @@ export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   return (address) => networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** The names that TRUST_PROXY takes beside networks. */
 const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -48,8 +44,8 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and all share the limits of one. No one notices
- * until the page is popular, so the first request that shows it is logged.
+ * If a proxy is not trusted, all visitors share its limits, which nobody notices until the page is popular.
+ * Logs the first request that shows it.
  * @returns takes the headers of each request
  */
 export function createForgottenProxyWarning(
@@ -68,13 +64,12 @@ export function createForgottenProxyWarning(
 }
 
 /**
- * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. Text that is no address ends the reading: the nearest
- * trusted proxy then stands for the visitor, so that nonsense gains a stranger no address of their choice.
+ * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. Stops at the first entry that
+ * isn't an IP address and uses the nearest trusted proxy, so nonsense cannot choose an IP address.
  */
 export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   return (request) => {
     let address = peerAddress(request.socket);
-    // Node joins repeated headers with commas; an array is a client of its own making.
     const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').toReversed();
     for (const [hop, text] of forwarded.entries()) {
       if (address === null || !isProxy(address, hop)) break;
@@ -86,16 +81,17 @@ export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   };
 }
 
-/** The address of the other end of a connection; null when it has hung up already. */
+/** Null if the client has disconnected. */
 export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
   readAddress(remoteAddress ?? '');
 
 /**
- * Reads an address in every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
- * @returns its shortest form, without port and zone, IPv4 as IPv4; null when it is no address
+ * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0",
+ * "::ffff:203.0.113.7".
+ * @returns the shortest form without port and zone, IPv4 as IPv4; null if invalid
  */
 export function readAddress(text: string): string | null {
-  // Even the longest address with zone and port is shorter.
+  // Longer than any IP address with zone and port.
   if (text.length > ADDRESS_MAX_LENGTH) return null;
   const trimmed = text.trim();
   const withoutPort =

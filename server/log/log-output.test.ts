@@ -11,17 +11,15 @@ import { openLogOutput } from '#server/log/log-output.ts';
 import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 
-/** More than what may wait to be written. */
 const DISK_BLOCKS = 4_096;
 const BLOCK_BYTES = 512;
 
 type Order =
   | { readonly type: 'write'; readonly count: number }
-  /** To write, and to end in the same breath while Node's threads have something else to do. */
+  /** 'write and exit' exits in the same tick, while Node's threads are busy. */
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 
-// The process whose standard output it is: it writes numbered lines on request, and reports how many were lost.
 if (process.send !== undefined && process.argv[2] === 'write') {
   const output = openLogOutput(({ count, since, until: end }) =>
     output.write(`${JSON.stringify({ lost: count, ms: end - since })}\n`),
@@ -54,7 +52,6 @@ const tell = async (child: ChildProcess, order: Order): Promise<number> => {
   return lost;
 };
 
-/** The lines before and after those that were lost, and the word about these. */
 function assertOneGap(lines: readonly Line[], lost: number, written: number): void {
   const numbers = lines.flatMap(({ number }) => number ?? []);
   const words = lines.filter((line) => line.lost !== undefined);
@@ -71,7 +68,7 @@ function assertOneGap(lines: readonly Line[], lost: number, written: number): vo
 function tests(): void {
   const program = fileURLToPath(import.meta.url);
 
-  it('has every line in order, in a file and in a pipe', () =>
+  it('the log has every line in order, in a file and in a pipe', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'a');
@@ -88,7 +85,7 @@ function tests(): void {
         await once(child, 'message');
         for (let times = 0; times < 5; times += 1)
           assert.equal(await tell(child, { type: 'write', count: 500 }), 0);
-        // At its end it waits for no reader, and this one has other things to do.
+        // At exit the process does not wait for its reader, which is busy.
         await until(() => (child === toFile ? readFileSync(file, 'utf8') : piped).includes('"number":2499,'));
         child.send({ type: 'exit' });
         await closed;
@@ -101,7 +98,7 @@ function tests(): void {
         );
     }));
 
-  it('has the last lines in order though the first of them is still in hand when the process ends', () =>
+  it('the log ends with the last lines in order, even with a write pending at exit', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       for (const destination of ['file', 'pipe']) {
@@ -109,7 +106,6 @@ function tests(): void {
         const child = fork(program, ['write'], {
           execArgv: [],
           stdio: ['ignore', destination === 'file' ? descriptor : 'pipe', 'inherit', 'ipc'],
-          // One thread, which is busy.
           env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
         });
         closeSync(descriptor);
@@ -127,10 +123,10 @@ function tests(): void {
       }
     }));
 
-  it('loses what a full disk does not take, counts it, and says so once there is room', () =>
+  it('the log drops lines on a full disk and reports their number once there is room', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
-      // The disk is what the system lets this process write to one file.
+      // The file size limit of the process simulates a full disk.
       const child = spawn(
         '/bin/sh',
         [
@@ -164,7 +160,7 @@ function tests(): void {
       }
     }));
 
-  it('loses what a reader does not read, goes on at once, and says so once it reads again', async () => {
+  it('the log drops lines for a stalled reader without waiting and reports their number later', async () => {
     const child = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     try {
       await once(child, 'message');

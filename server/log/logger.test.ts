@@ -9,10 +9,9 @@ import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// A whole word: the name of a machine may be hexadecimal.
+// Whole words only: a machine's name may be hexadecimal.
 const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
 
-/** What a logger writes while it is used. */
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
   log(createLogger('debug', { write: (line: string) => void lines.push(line) }));
@@ -47,7 +46,7 @@ describe('an error in the log', () => {
     z.object({ email: z.email('ada@example.com is none') }).safeParse({ email: 'Ada' }).error as Error,
   ];
 
-  it('has none of its words, however it is logged', () => {
+  it('has no message, however it is logged', () => {
     for (const error of errors) {
       const log = written((logger) => {
         logger.error({ err: error }, 'It failed.');
@@ -65,7 +64,7 @@ describe('an error in the log', () => {
     }
   });
 
-  it('tells what a maintainer needs', () => {
+  it('has type, code and place', () => {
     const [constraint, , , , , , , , nested, several] = errors.map((error) => describeError(error));
     assert.equal(constraint?.code, '23514');
     assert.equal(constraint?.table, 'submissions');
@@ -86,7 +85,7 @@ describe('an error in the log', () => {
     );
   });
 
-  it('names table and constraint of SQLite too, and nothing that a trigger says', () =>
+  it('has table and constraint on SQLite too, but not a trigger’s message', () =>
     withDatabase('sqlite', async ({ db }) => {
       const failure = async (statement: ReturnType<typeof sql>) =>
         describeError(
@@ -114,8 +113,8 @@ describe('an error in the log', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`what fails on ${engine}`, () => {
-    /** Makes every change of a table fail in the way that repeats the row. */
+  describe(`a failure on ${engine}`, () => {
+    /** Makes every change of a table fail with an error that quotes the row. */
     const spoil = (table: string, event: 'insert' | 'update') =>
       engine === 'sqlite'
         ? sql.raw(
@@ -125,22 +124,18 @@ for (const engine of ENGINES) {
             `alter table ${table} add constraint spoil_${table} check (${event === 'insert' ? 'created_at < 0' : "state <> 'sent'"}) not valid`,
           );
 
-    it('is logged without a word about anybody', () =>
+    it('is logged without personal data', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
-        // The worker: the mail goes out, and its row cannot be changed.
         await spoil('outbox', 'update').execute(db);
         await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
         server.wakeWorker();
         await until(() => server.logLines.some((line) => line.includes('worker')));
-        // A request.
         await spoil('submissions', 'insert').execute(db);
         const failed = await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
         assert.equal(failed.statusCode, 500);
-        // A column that is not there: the engines quote the statement.
         await sql`alter table codes rename column client_address to ada_lovelace`.execute(db);
         assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 500);
-        // Health.
         await sql`alter table outbox rename to lovelace`.execute(db);
         assert.equal((await server.app.inject('/api/health')).statusCode, 503);
 
@@ -167,7 +162,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a person at a terminal reads sentences', () => {
+it('a terminal gets sentences instead of JSON', () => {
   const lines: unknown[] = [];
   const say = createSay({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
   say('Ready.');

@@ -1,24 +1,19 @@
-// Makes every logger. The message of an error is never logged, because messages repeat what visitors typed: PostgreSQL quotes the whole
-// row ("Failing row contains …"), SQLite the words of a trigger, mail servers the address, a parser the text it could not read. Type,
-// code, table, constraint and the places in our code are logged; they say what failed and where.
+// Creates every logger. Error messages are never logged, because they quote input: PostgreSQL prints the row,
+// mail servers the e-mail address. Type, code, table, constraint and stack are logged.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 import { openLogOutput, type LogOutput } from '#server/log/log-output.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-/** An error as it is logged. */
 export type LoggedError = {
   readonly type: string;
-  /** Of Node, PostgreSQL, nodemailer or Fastify. */
   readonly code?: string | number;
   /** SQLite's extended result code. */
   readonly errcode?: number;
   readonly table?: string;
   readonly constraint?: string;
-  /** Places in the code; no message. */
   readonly stack?: readonly string[];
   readonly cause?: LoggedError;
-  /** The errors of an AggregateError. */
   readonly errors?: readonly LoggedError[];
 };
 
@@ -27,8 +22,8 @@ const MOST_ERRORS = 5;
 const MOST_FRAMES = 20;
 
 /**
- * Reduces a thrown value to what may be logged. Every part is a number, or text of a narrow form that no sentence, address or
- * one-time code has.
+ * Reduces a thrown value to its loggable parts: numbers, and texts of a narrow form that excludes sentences,
+ * addresses and codes.
  */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
@@ -71,7 +66,6 @@ const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   2067: 'UNIQUE',
 };
 
-/** Table and constraint of a database error: PostgreSQL has fields for them, SQLite its code and message. */
 function placeInSchema(error: Error): { table?: string | undefined; constraint?: string | undefined } {
   const { errcode, table, constraint } = error as { errcode?: number; table?: unknown; constraint?: unknown };
   if (typeof errcode !== 'number') return { table: identifier(table), constraint: identifier(constraint) };
@@ -83,10 +77,9 @@ function placeInSchema(error: Error): { table?: string | undefined; constraint?:
 }
 
 const FRAME = /^ {4}at (?:[^@\n]*\()?(?:file:|node:|\/|[A-Z]:\\)[^@\n]*:\d+:\d+\)?$/;
-/** Packages of an organisation (node_modules/@fastify/…) have an @, as e-mail addresses do. */
+/** Packages of an organisation (node_modules/@fastify/…) contain an @, as e-mail addresses do. */
 const withoutScopes = (line: string): string => line.replaceAll('/node_modules/@', '/node_modules/');
 
-/** The lines of the stack after the message, which can itself have lines that look like places. */
 function framesOf({ message, stack = '' }: Error): string[] {
   const start = stack.indexOf(message);
   if (start < 0 && message.includes('\n')) return [];
@@ -98,7 +91,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
     .map((line) => line.trim());
 }
 
-const NO_WORDS = 'An error without words of ours.';
+const NO_WORDS = 'An error without its own message.';
 
 /** A quick check, because every log line passes it and few hold an error. */
 function holdsError(args: readonly unknown[]): boolean {
@@ -111,7 +104,6 @@ function holdsError(args: readonly unknown[]): boolean {
   );
 }
 
-/** The arguments of a log call, with errors described and without a message that is only an error's. */
 function withoutMessages(args: unknown[]): unknown[] {
   if (!holdsError(args)) return args;
   const [first, ...rest] = args;
@@ -130,12 +122,11 @@ function withoutMessages(args: unknown[]): unknown[] {
   return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
 }
 
-/** Says a sentence to the person who started the server, however much LOG_LEVEL leaves out. */
+/** Prints a sentence for the person who started the server, at any LOG_LEVEL. */
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
 /**
- * Makes it.
- * @param output on a terminal, each sentence becomes a line as it is; elsewhere a line of the log, so that programs can read all of it
+ * @param output on a terminal it gets plain lines; elsewhere log lines, so that programs can parse all of it
  */
 export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
   if (!output.isTTY) {
@@ -146,20 +137,20 @@ export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
 }
 
 /**
- * Makes a logger: JSON lines.
+ * Logs JSON lines.
  * @param level as in LOG_LEVEL
- * @param destination of the lines. The server has one for everything it writes (log-output.ts)
+ * @param destination of the lines; log-output.ts in the server
  */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {
     level,
     serializers: {
       err: (error: unknown) => (error instanceof Error ? describeError(error) : error),
-      // Fastify's own would write address and full URL.
+      // Fastify's serializer would log IP address and full URL.
       req: ({ method }: { method?: unknown }) => ({ method }),
     },
     hooks: {
-      // Before pino takes an error's message for want of another.
+      // Runs before pino copies an error's message.
       logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void): void {
         method.apply(this, withoutMessages(args));
       },
@@ -169,17 +160,14 @@ export function createLogger(level: string, destination: DestinationStream): Log
 }
 
 /**
- * Opens the log of a server's process on standard output. Every line that the process logs or says goes through it.
+ * Everything the process logs goes through this.
  * @param level as in LOG_LEVEL
  */
 export function openServerLog(
   level: string,
 ): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {
   const output = openLogOutput(({ count, since, until }) =>
-    say(
-      `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
-      'warn',
-    ),
+    say(`${count} log lines could not be written between ${isoTime(since)} and ${isoTime(until)}.`, 'warn'),
   );
   const say = createSay(output);
   const { linesLost, writeRest } = output;

@@ -1,5 +1,5 @@
-// Serves the metrics on a separate port, so that the public one cannot expose them by mistake; and the two probes, so that a monitor
-// gets its answer even when visitors or an attacker hold every connection of the public port.
+// Serves metrics on a separate port, so the public port cannot expose them by mistake; also health and
+// liveness, for when all public connections are in use.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
@@ -9,16 +9,13 @@ import { API } from '#shared/api.ts';
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-/** What Prometheus gets. */
 export type MetricsPage = { readonly contentType: string; readonly body: string };
 
-/** The application: its own route answers the probe for health. */
 export type Probed = Pick<FastifyInstance, 'inject'>;
 
 export type MetricsServerOptions = {
   readonly port: number;
   readonly host: string;
-  /** True once the process was asked to stop. */
   readonly isStopping?: () => boolean;
 };
 
@@ -28,7 +25,7 @@ export type MetricsServer = {
   readonly close: () => Promise<void>;
 };
 
-/** Starts it; resolves when it listens. */
+/** Resolves once it listens. */
 export async function startMetricsServer(
   render: () => Promise<MetricsPage>,
   app: Probed,
@@ -42,7 +39,7 @@ export async function startMetricsServer(
       },
       [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
       [API.health]: async (response) => {
-        // An application that is being closed takes no more requests.
+        // A closing application rejects requests.
         const answer = await app.inject(API.health).catch(() => null);
         if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
         else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
@@ -50,7 +47,6 @@ export async function startMetricsServer(
     }),
   );
   const listener: RequestListener = (request, response) => {
-    // The next request is for the process that comes after this one.
     if (isStopping()) response.setHeader('connection', 'close');
     const page = request.method === 'GET' ? pages.get(request.url) : undefined;
     if (page === undefined) {

@@ -11,7 +11,6 @@ import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 
-/** The value of a metric, labels included in its name as Prometheus writes them. */
 const valueIn = (page: string, name: string): number | undefined => {
   const line = page.split('\n').find((one) => one.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
@@ -19,7 +18,6 @@ const valueIn = (page: string, name: string): number | undefined => {
 
 const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
 
-/** As Prometheus does; the page holds what is watched of the process too. */
 const scrapePort = async ({ metrics, app }: ServerUnderTest): Promise<string> => {
   const { port, close } = await metrics.serve(app, { port: 0, host: '127.0.0.1' });
   try {
@@ -54,7 +52,7 @@ const deferOthers = (address: string) =>
 
 for (const engine of ENGINES) {
   describe(`the metrics on ${engine}`, () => {
-    it('count requests, codes, time to code, limits and the outbox, and hold nothing about a person', () =>
+    it('count requests, codes, time to code, limits and outbox without personal data', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         await visitor.post(API.leads, filledForm());
@@ -85,7 +83,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('tell how many codes were entered, and how many expired', () =>
+    it('report how many codes were entered and how many expired', () =>
       withServer({ engine }, async (server) => {
         for (const email of ['one@example.com', 'two@example.com', 'three@example.com']) {
           const visitor = createVisitor(server);
@@ -99,12 +97,16 @@ for (const engine of ENGINES) {
         assert.equal(valueIn(page, 'lead_page_codes_last_hour{outcome="expired"}'), 2);
       }));
 
-    it('show mail that does not go out, and health turns 503 until it does', () =>
+    it('report stuck mail, and health answers 503 until it is sent', () =>
       withServer({ engine }, async (server) => {
         await server.inbox.close();
         await createVisitor(server).post(API.leads, filledForm());
         await until(() => server.mailEvents.length > 0);
-        assert.equal((await server.app.inject(API.health)).statusCode, 200, 'a first failure is no alarm');
+        assert.equal(
+          (await server.app.inject(API.health)).statusCode,
+          200,
+          'a first failure is not an alarm',
+        );
         await server.advance(121);
         const sick = await server.app.inject(API.health);
         assert.equal(sick.statusCode, 503);
@@ -122,7 +124,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it('take no notice of a mail server that defers a few recipients, but of one that defers all', () =>
+    it('report a mail server that defers all recipients, but not one that defers a few', () =>
       withServer({ engine, inbox: { onRecipient: deferOthers } }, async (server) => {
         const ask = (email: string, address = '198.51.100.1') =>
           createVisitor(server, address).post(API.leads, filledForm({ email }));
@@ -139,7 +141,6 @@ for (const engine of ENGINES) {
         }
         await server.advance(121);
         assert.equal(await health(), 503, 'nothing goes out at all');
-        // Their codes are over, and so are their counts.
         await server.advance(600);
         server.wakeWorker();
         await until(() => server.mailEvents.filter(({ type }) => type === 'dropped').length >= 8);
@@ -149,7 +150,7 @@ for (const engine of ENGINES) {
         assert.equal(await health(), 200, 'something goes out');
       }));
 
-    it('have a port of their own, with the probes, and nothing else is served on it', () =>
+    it('are served on a separate port with health and liveness only', () =>
       withServer({ engine }, async (server) => {
         const { port, close } = await server.metrics.serve(server.app, {
           port: 0,

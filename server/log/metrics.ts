@@ -1,4 +1,4 @@
-// The metrics for Prometheus. Dashboards know their names and labels; no label holds anything about a person.
+// Metrics for Prometheus. Dashboards depend on names and labels; no label contains personal data.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/codes/codes.ts';
@@ -16,7 +16,6 @@ import {
 } from '#server/log/metrics-server.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
 
-/** The outcome of a try to send a mail, as far as it is counted. */
 type CountedMail =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
@@ -29,26 +28,24 @@ export type Metrics = {
   readonly mail: (event: CountedMail) => void;
   readonly webhook: (outcome: { readonly type: string }) => void;
   readonly breakerOpened: (reason: string) => void;
-  /** Rows that housekeeping deleted, by table. */
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
-  /** The page Prometheus scrapes. */
   readonly render: () => Promise<MetricsPage>;
   /**
-   * Serves that page, and begins to watch this process until it ends: memory, garbage collection, event-loop lag. Resolves when it
-   * listens. Call it once.
-   * @param app answers the probe for health with its own route
+   * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once it
+   * listens; call once.
+   * @param app answers health
    */
   readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
 };
 
-/** Reading more codes than this would make a scrape slow; their share says as much. */
+/** Reading more codes would slow the scrape; a sample of this size gives the same share. */
 const MAX_CODES_READ = 10_000;
 
 type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };
 
-/** Makes the metrics of one service. @param clock milliseconds since 1970 */
+/** @param clock milliseconds since 1970 */
 export function createMetrics(
   database: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
@@ -73,7 +70,6 @@ export function createMetrics(
   };
 }
 
-/** Metrics that change when something happens in this process. */
 function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered' | 'render' | 'serve'> {
   const registers = [registry];
   const limits = new Counter({
@@ -84,7 +80,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
   });
   const mails = new Counter({
     name: 'lead_page_mails_total',
-    help: 'What became of mail: sent, dropped because its code had expired, refused for good, or failed for now.',
+    help: 'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
     labelNames: ['outcome'],
     registers,
   });
@@ -120,7 +116,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
   });
   const expired = new Counter({
     name: 'lead_page_expired_rows_total',
-    help: 'Rows deleted because they had had their time, by table.',
+    help: 'Deleted expired rows, by table.',
     labelNames: ['table'],
     registers,
   });
@@ -137,7 +133,6 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
   });
   return {
     limitHit: (limit) => limits.inc({ limit }),
-    // 0 after the clock was set back.
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
     mail: (event) => {
       mails.inc({ outcome: event.type });
@@ -155,8 +150,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
 }
 
 /**
- * Metrics of a state that is read at each scrape. The outbox and the codes belong to all processes, so that the database alone
- * knows their number.
+ * Metrics read from the database at each scrape, because outbox and codes are shared by all processes.
  * @returns reads them
  */
 function createStateMetrics(
@@ -168,13 +162,13 @@ function createStateMetrics(
   const registers = [registry];
   const logLines = new Counter({
     name: 'lead_page_log_lines_lost_total',
-    help: 'Lines of the log that could not be written, as on a full disk.',
+    help: 'Log lines that could not be written, as on a full disk.',
     registers,
   });
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
   const age = new Gauge({
     name: 'lead_page_outbox_age_seconds',
-    help: 'Age of the oldest mail that waits; 0 when none does.',
+    help: 'Age of the oldest waiting mail; 0 without any.',
     registers,
   });
   const events = new Gauge({
@@ -185,7 +179,7 @@ function createStateMetrics(
   });
   const decided = new Gauge({
     name: 'lead_page_codes_last_hour',
-    help: 'Codes whose time ran out within the last hour, by what became of them: entered or expired.',
+    help: 'Codes that ended within the last hour: entered or expired.',
     labelNames: ['outcome'],
     registers,
   });

@@ -5,7 +5,7 @@ import { Histogram, Registry } from 'prom-client';
 
 import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
 
-it('the times of requests read as prom-client would write them', async () => {
+it('response times are formatted exactly as by prom-client', async () => {
   const registry = new Registry();
   const known = new Histogram({
     name: 'lead_page_request_seconds',
@@ -36,7 +36,7 @@ it('the times of requests read as prom-client would write them', async () => {
   assert.deepEqual(lines(times.render()), lines(await registry.metrics()));
 });
 
-it('the times of no request are a histogram all the same', () => {
+it('response times are a valid histogram before the first request', () => {
   assert.match(
     createRequestTimes().render(),
     /^# HELP \S+ .+\n# TYPE lead_page_request_seconds histogram\n$/,

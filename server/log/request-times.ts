@@ -1,9 +1,8 @@
-// The histogram of answered requests for Prometheus. Not one of prom-client, which puts a name together from the labels at each
-// request: that took a tenth of the time of a whole answer.
+// A histogram of response times. prom-client builds a key from the labels at each request, which takes a
+// tenth of a response's time.
 
 export type AnsweredRequest = {
   readonly method: string;
-  /** The route's pattern, never an address that a stranger made up. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -11,7 +10,6 @@ export type AnsweredRequest = {
 
 export type RequestTimes = {
   readonly note: (request: AnsweredRequest) => void;
-  /** In Prometheus' text format. */
   readonly render: () => string;
 };
 
@@ -21,7 +19,7 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 type Times = {
   readonly labels: string;
-  /** Number of times in each bucket that are in no smaller one; the last bucket has no upper bound. */
+  /** Not cumulative; the last bucket has no upper bound. */
   readonly counts: number[];
   seconds: number;
 };

@@ -1,19 +1,17 @@
-// Runs first in the page and in the desk. Plain JavaScript, so that even an old Node can read it, and report in one sentence that it is
-// too old or that a package is missing.
+// Runs first in the server and the desk. Plain JavaScript, so that an old Node can report that it is too old.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import * as net from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** The oldest that runs our TypeScript. npm scripts run the pinned one. */
+/** The oldest version that runs our TypeScript. npm scripts use the pinned one. */
 const OLDEST_NODE = { major: 24, minor: 16 };
 /**
- * How long a connection to one of several addresses may take before the next one is tried. With Node's quarter of a second, a slow server
- * whose other address cannot be reached would never be reached either.
+ * Timeout per IP address when a host has several. With Node's 250 ms, a slow server whose other IP address is
+ * unreachable would never be reached.
  */
 const ADDRESS_ATTEMPT_MS = 2_500;
 const INSTALL = 'Run "npm ci" in the folder of the project.';
-/** Packages that are always loaded. Leaving one out costs memory and nothing else. */
 const LARGE_PACKAGES = [
   'kysely',
   'micromark',
@@ -43,12 +41,12 @@ function readPackage(file) {
 }
 
 /**
- * Checks Node and the packages, and ends the process with a sentence if they are wrong; then runs the rest.
+ * Ends the process with a sentence if Node or the packages are wrong; otherwise runs the rest.
  * @param {object} start
- * @param {'server' | 'desk'} start.name what cannot start, as the sentence calls it
- * @param {boolean} start.builds whether the packages for building are needed too
- * @param {boolean} start.serves whether it listens: a command of the desk starts a tenth sooner without the web framework
- * @param {() => Promise<unknown>} start.run imports what is started
+ * @param {'server' | 'desk'} start.name for the sentence
+ * @param {boolean} start.builds whether build packages are needed too
+ * @param {boolean} start.serves whether it listens: a desk command starts a tenth sooner without Fastify
+ * @param {() => Promise<unknown>} start.run imports the rest
  */
 export async function startChecked({ name: what, builds, serves, run }) {
   /**
@@ -75,7 +73,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
     devDependencies = {},
     buildPackages = [],
   } = readPackage('package.json') ?? {};
-  // A server that runs needs none of them: npm start builds first, and an image is built.
+  // Only npm start builds; a running server needs none of them.
   const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
   for (const [name, version] of [...Object.entries(wanted), ...(builds ? forBuilding : [])]) {
     const found = readPackage(`node_modules/${name}/package.json`)?.version;
@@ -85,19 +83,18 @@ export async function startChecked({ name: what, builds, serves, run }) {
   }
 
   try {
-    // Loaded before the compile cache is on: for packages, it would cost more memory than the time is worth.
+    // Loaded before the compile cache is on, which would cost more memory than it saves time.
     const large = [...LARGE_PACKAGES, ...(serves ? ['fastify'] : [])].filter((name) =>
       Object.hasOwn(wanted, name.replace(/\/.*/, '')),
     );
     await Promise.all(large.map((name) => import(name)));
-    // Node's translator of TypeScript takes 25 MB for good once it is used. The cache keeps what it made of each of our files, so only
-    // --check uses it, which runs before each `npm start`. A changed file is translated again.
+    // Node's TypeScript compiler keeps 25 MB once used. Only --check uses it, before each `npm start`; the
+    // server then reads the cache.
     module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
     await run();
   } catch (error) {
     const message =
       error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
-    // A package of a package; for one of our files, Node would write a path.
     const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
     if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
     // main.ts logs it; the desk prints it.

@@ -1,4 +1,4 @@
-// What a collection takes away beside garbage: V8 also forgets what it has learned about objects of which none is alive at that moment.
+// V8 also forgets the shapes of objects if none is alive during a collection.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import { inFolder } from '#testing/folder.ts';
 
 const COLLECT = path.join(import.meta.dirname, 'collect-garbage.ts');
-/** Each tick is over before the next begins, so none waits while the garbage is collected. */
+/** Each tick ends before the next begins, so none is pending during the collection. */
 const PROGRAM = `
   const { collectGarbage } = await import(${JSON.stringify(COLLECT)});
   const tick = async () => {
@@ -23,8 +23,8 @@ const PROGRAM = `
   await tick();
 `;
 
-describe('a collection of garbage', () => {
-  it('leaves V8 what it knows of ticks, of which each answer makes several', () =>
+describe('garbage collection', () => {
+  it('keeps V8’s optimised shapes of pending ticks', () =>
     inFolder((folder) => {
       const log = path.join(folder, 'v8.log');
       const flags = ['--log-ic', `--logfile=${log}`, '--no-logfile-per-isolate', '--input-type=module'];
@@ -32,7 +32,8 @@ describe('a collection of garbage', () => {
         encoding: 'utf8',
       });
       assert.equal(status, 0, stderr);
-      // Such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" …: from knowing nothing (0) to knowing one shape (1).
+      // Such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" …: from uninitialised (0) to
+      // monomorphic (1).
       const learned = Array.from(
         readFileSync(log, 'utf8').matchAll(/^\w+IC,.*,(\w),(\w),\w+,symbol\("async_id_symbol"/gm),
         ([, from, to]) => `${from} to ${to}`,
@@ -41,7 +42,7 @@ describe('a collection of garbage', () => {
     }));
 });
 
-it('work on many rows leaves little of what a socket brought, which lies outside the heap', () => {
+it('work on many rows frees socket buffers outside the heap', () => {
   const collect = createCollector();
   const before = process.memoryUsage().arrayBuffers;
   for (let page = 0; page < 40; page += 1) {
@@ -49,6 +50,5 @@ it('work on many rows leaves little of what a socket brought, which lies outside
     collect();
   }
   const left = process.memoryUsage().arrayBuffers - before;
-  // 12 MB may come before it collects, and what is swept beside the work is still counted.
   assert.ok(left < 25e6, `${left} bytes`);
 });

@@ -1,5 +1,3 @@
-// Which database is used, and the parts of a URL of PostgreSQL.
-
 export type DatabaseAddress =
   | {
       readonly engine: 'sqlite';
@@ -8,7 +6,6 @@ export type DatabaseAddress =
     }
   | { readonly engine: 'postgres'; readonly url: string };
 
-/** The same URL with changed parameters. */
 export function withParameters(url: string, change: (parameters: URLSearchParams) => void): string {
   const [address = '', query = ''] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
@@ -17,7 +14,6 @@ export function withParameters(url: string, change: (parameters: URLSearchParams
   return parameters.size === 0 ? address : `${address}?${String(parameters).replaceAll('+', '%20')}`;
 }
 
-/** The host with its port, as a person reads it; "localhost" if the URL names none. */
 export function sayHost(url: string): string {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host') || 'localhost';

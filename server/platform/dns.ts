@@ -1,4 +1,3 @@
-// Asks DNS, each question within a time limit. A missing record is an answer, not an error.
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
@@ -6,29 +5,25 @@ import { errorCode } from '#server/platform/error-code.ts';
 
 type Answer<Entry> =
   | { readonly type: 'records'; readonly records: readonly Entry[] }
-  /** DNS has none. */
   | { readonly type: 'nothing'; readonly isKnownName: boolean }
-  /** DNS gave no answer. */
   | { readonly type: 'failed'; readonly reason: string };
 
 export type Dns = {
-  /** Each text whole, though DNS may hold it in pieces. */
+  /** The parts of each TXT record are joined. */
   readonly texts: (name: string) => Promise<Answer<string>>;
   readonly mailServers: (name: string) => Promise<Answer<MxRecord>>;
-  /** IPv4 and IPv6. */
   readonly addresses: (name: string) => Promise<Answer<string>>;
-  /** The names of an address. */
   readonly namesOf: (address: string) => Promise<Answer<string>>;
 };
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-/** For one question, however many servers are asked. */
+/** For one query, across all servers. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /**
- * @param servers to ask; by default the machine's
- * @param signal ends every question
+ * @param servers by default the machine's
+ * @param signal ends every query
  */
 export function createDns(servers: readonly string[] | undefined, signal: AbortSignal): Dns {
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
@@ -68,6 +63,5 @@ function toFailure(error: unknown): Answer<never> {
   return { type: 'failed', reason: code };
 }
 
-/** That DNS could not say, in a sentence. */
 export const sayFailed = (name: string, reason: string): string =>
   `DNS did not answer about ${name} (${reason}), and mail servers may get no answer either. Try again; if it stays, ask the operator of that domain's DNS.`;

@@ -1,2 +1,2 @@
-/** Returns what follows the last @ of an e-mail address, in the case it was written in. */
+/** The part after the last @, in its original case. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1);

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { isLoopback } from '#server/platform/loopback.ts';
 
-it('a host is this machine or another one', () => {
+it('isLoopback tells this machine from others', () => {
   for (const host of [
     '',
     'localhost',

@@ -1,9 +1,8 @@
-// Whether a host is this machine, as its name or address shows without a look at the network.
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether what is sent to a host stays on this machine.
- * @param host a name or an address as it stands in a URL; empty: the usual one, which is this machine
+ * Decides without a DNS query.
+ * @param host from a URL; empty means the default, this machine
  */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

@@ -1,4 +1,3 @@
-// Programs that end with their work: what the machine refuses them is a sentence, and what is our fault says so.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -22,11 +21,11 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-describe('what the system refuses', () => {
+describe('an error of the operating system', () => {
   const failing = (code: string, syscall: string, rest = {}) =>
     Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
 
-  it('is a sentence with the file, and what to do', () => {
+  it('becomes a sentence with the file and the action', () => {
     for (const [error, sentence] of [
       [
         failing('ENOSPC', 'write'),
@@ -48,7 +47,6 @@ describe('what the system refuses', () => {
         new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
         '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
       ],
-      // Faults of ours, and what is said elsewhere.
       [failing('ENOENT', 'open', { path: '/a' }), null],
       [failing('EACCES', 'listen'), null],
       [failing('EPERM', 'kill'), null],
@@ -64,7 +62,7 @@ describe('what the system refuses', () => {
 });
 
 describe('the start', () => {
-  it('says of a fault that it is ours, and of a full machine that it is full', () =>
+  it('reports our own faults as such, and a full disk as a full disk', () =>
     inFolder((folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -88,7 +86,7 @@ describe('the start', () => {
       };
       assert.match(
         start(`throw new TypeError('nobody foresaw this');`),
-        /^The server cannot start:\n {2}- This is a fault of the page, not of yours\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+        /^The server cannot start:\n {2}- This is a bug in the page\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
       );
       assert.equal(
         start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
@@ -98,7 +96,7 @@ describe('the start', () => {
 });
 
 describe('npm run build and npm run picture', () => {
-  it('say that the disk is full, and leave nothing half there', { skip: noDisk }, () =>
+  it('report a full disk and leave no partial files', { skip: noDisk }, () =>
     inFolder((folder) =>
       withSmallDisk({ size: '100k' }, async (disk) => {
         const campaign = path.join(folder, 'full');
@@ -134,7 +132,7 @@ describe('npm run build and npm run picture', () => {
     ),
   );
 
-  it('tell a picture that is none from a place that takes none', () =>
+  it('tell an invalid picture from a failed write', () =>
     inFolder((folder) => {
       const picture = (file: string) =>
         run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;

@@ -1,12 +1,12 @@
-// What the operating system refuses, in a sentence that says what to do; and what to say when the fault is ours. Commands, the build
-// and the start come here with every error that they do not handle themselves.
+// Turns errors of the operating system into sentences with an action, and reports everything else as our own
+// fault.
 import process from 'node:process';
 
-/** Why a file cannot be used, and what to do: to stand behind "cannot be written: ". */
+/** Follow "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'what should be its folder is a file. Name another.',
+  ENOTDIR: 'its folder is a file. Name another.',
   EISDIR: 'it is a folder. Name a file in it.',
-  ELOOP: 'its links lead in a circle. Name another.',
+  ELOOP: 'its symbolic links form a loop. Name another.',
   EEXIST: 'something else has that name. Move it away, or name another place.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
   EACCES: 'permission is denied. Give it to this user, or name another place.',
@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EBUSY: 'another program uses it. Stop that one, and try again.',
 };
 
-/** Of a file that is written. Elsewhere, one that is missing is a fault of ours. */
+/** Only for writing: elsewhere a missing file is our own fault. */
 const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   ...REASONS,
   ENOENT: 'its folder does not exist. Make it first, or name another.',
@@ -30,7 +30,6 @@ const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   EPIPE: 'nothing reads from it any more. Start its reader again.',
 };
 
-/** What was asked of the file; the rest writes. */
 const ACTS: Readonly<Record<string, string>> = {
   open: 'opened',
   read: 'read',
@@ -42,7 +41,6 @@ const ACTS: Readonly<Record<string, string>> = {
 
 type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: unknown };
 
-/** Several tries may have failed; the first speaks for all. */
 export function firstOf(error: unknown): Error | null {
   if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
   return error instanceof Error ? error : null;
@@ -55,41 +53,32 @@ const isSystemError = (error: Error | null): error is SystemError =>
   'syscall' in error &&
   typeof error.syscall === 'string';
 
-/**
- * Why a file could not be written.
- * @returns the sentence about it, or null for an error that is not listed here
- */
+/** @returns a sentence, or null for an error not listed here */
 export function explainWriting(error: unknown, file: string): string | null {
   const failure = firstOf(error);
   const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;
   return reason === undefined ? null : `${file} cannot be written: ${reason}`;
 }
 
-/**
- * Explains what the operating system refused about a file.
- * @returns one sentence, or null for an error that is not listed here
- */
 export function explainSystemFailure(error: unknown): string | null {
   const failure = firstOf(error);
   if (!isSystemError(failure)) return null;
   const { code, syscall, path } = failure;
   const reason = REASONS[code];
-  // Ports, addresses and processes have codes of the same names.
   if (reason === undefined || /^(?:bind|connect|listen|send|kill|spawn)/.test(syscall)) return null;
   return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
 }
 
-/** @param lines what failed and where, for the report */
+/** @param lines the error and its place */
 export const sayFault = (lines: string): string =>
-  `This is a fault of the page, not of yours. Please report it where you got the page, with these lines:\n${lines}`;
+  `This is a bug in the page. Please report it where you got the page, with these lines:\n${lines}`;
 
-/** Where and what an error was, in Node's words. */
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 /**
- * For a program that ends with its work: an unhandled error ends it with 1 and a sentence.
- * @param toLines what is reported of a fault
+ * For one-shot programs: an unhandled error exits with 1 and a sentence.
+ * @param toLines formats a fault for the report
  */
 export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
   process.once('uncaughtException', (error: unknown) => {

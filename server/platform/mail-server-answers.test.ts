@@ -1,4 +1,3 @@
-// What mail servers answer, and what we make of it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -75,11 +74,11 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
 };
 
 for (const [meaning, answers] of Object.entries(ANSWERS))
-  it(`reads "${meaning}" by the code, and by the words of 5.2.1 alone`, () => {
+  it(`meaningOf reads "${meaning}" from codes, and from words only for 5.2.1`, () => {
     for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
   });
 
-it('tells a final reply about us from one about the recipient', () => {
+it('isAboutUs tells a final reply about us from one about the recipient', () => {
   for (const answer of [
     '504 5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname',
     '550 5.7.1 <[127.0.0.1]>: Helo command rejected: Host not found',
@@ -117,7 +116,7 @@ it('tells a final reply about us from one about the recipient', () => {
     assert.equal(isAboutUs(answer), false, answer);
 });
 
-it('takes two answers about one delivery for a dead address only when neither says otherwise', () => {
+it('meaningOfAll returns a dead e-mail address only if no reply contradicts', () => {
   assert.equal(meaningOfAll(['5.0.0', 'smtp; 550 5.1.1 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 5.7.1 blocked']), 'refused');

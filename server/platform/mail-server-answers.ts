@@ -1,45 +1,41 @@
-// What a mail server's reply says about the address: reads its codes. Only `no such address` suppresses the address.
-
-/** What a reply means. All but `for now` and `unclear` are final; only `no such address` is about the address. */
+/** All but `for now` and `unclear` are final. */
 export type AnswerMeaning =
-  /** The address does not exist or takes no mail, now and later. */
+  /** The e-mail address does not exist or never accepts mail. */
   | 'no such address'
   | 'mailbox full'
   /** By policy, reputation or authentication. */
   | 'refused'
   /** The message's size, form or content. */
   | 'message'
-  /** Another try may succeed. */
   | 'for now'
-  /** The reply has no code that says. */
+  /** No code that decides. */
   | 'unclear';
 
 /**
- * An enhanced status code (RFC 3463) where it may stand: at the beginning of the reply, after the three digits (RFC 2034), or
- * in the field of a report (RFC 3464), which may name its type ("smtp;"). Some servers put a # before it.
+ * An enhanced status code (RFC 3463) at the start of a reply, after its three digits (RFC 2034), or in a
+ * field of a report (RFC 3464), with or without its type ("smtp;"). Some servers prefix a #.
  */
 const ANSWER =
   /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
 
 /**
- * The codes of an address that does not exist or takes no mail: no such mailbox (5.1.1), no such host (5.1.2), bad form of
- * address (5.1.3), moved (5.1.6), a domain without mail (5.1.10, RFC 7505). Not among them: 5.1.0, which only says "something
- * about the address"; 5.1.7 and 5.1.8, which are about the sender; and 5.4.4, which a relay also sends when its own DNS fails.
+ * No such mailbox (5.1.1), no such host (5.1.2), bad syntax (5.1.3), moved (5.1.6), no mail at the domain
+ * (5.1.10, RFC 7505). Excluded: 5.1.0 is vague; 5.1.7 and 5.1.8 concern the sender; relays send 5.4.4 when
+ * their own DNS fails.
  */
 const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10']);
 
 /**
- * 5.2.1 should mean a closed mailbox. Servers also reply it to spam, to too much mail at once, and for a mailbox that is locked for
- * some days, so it counts only with words that say what it means.
+ * 5.2.1 should mean a closed mailbox, but servers also send it for spam, rate limits and temporary locks, so
+ * it needs one of these words.
  */
 const CLOSED = /\b(?:disabled|deactivated|inactive|not active|no longer active|closed|deleted)\b/i;
 const STILL_THERE = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
 
 /**
- * Reads one reply. The code decides, not the words, but for 5.2.1: "user unknown" is written in a hundred ways and languages, and also
- * stands in replies to blocked senders. An address whose reply has no code is tried again by the next mail; an address that is
- * suppressed by mistake would get no mail any more.
- * @param answer a mail server's reply, such as `550 5.1.1 No such user`; or a field of a report, such as `5.1.1` or `smtp; 550 5.1.1 …`
+ * The code decides, except for 5.2.1, because "user unknown" has a hundred wordings and also occurs in
+ * replies to blocked senders.
+ * @param answer such as `550 5.1.1 No such user`, `5.1.1` or `smtp; 550 5.1.1 …`
  */
 export function meaningOf(answer: string): AnswerMeaning {
   const [, basic, kind, subject = '', detail = ''] = ANSWER.exec(answer) ?? [];
@@ -55,7 +51,6 @@ export function meaningOf(answer: string): AnswerMeaning {
   return code.startsWith('7.') ? 'refused' : 'unclear';
 }
 
-/** Bad command order or parameters, or a login first: nothing that a recipient could cause. */
 const CODES_ABOUT_US = /^\s*(?:50[0234]|53[0458])\b|^\s*5\d\d[ -]#?5\.(?:7\.(?:3|8|9|11|54)|1\.[78]|4\.5)\b/;
 const WORDS_ABOUT_US = [
   /\brelay(?:ing)?\b/i,
@@ -71,21 +66,17 @@ const WORDS_ABOUT_US = [
 ];
 
 /**
- * Whether a final reply to a recipient or a message is about us (greeting, login, quota, reputation), so that the next recipient would
- * be refused, too. Only then do words count: at worst, a mail is tried again until its code expires.
+ * True if a final reply is about us (greeting, login, quota, reputation), so the next recipient would be
+ * refused too. Words count here: at worst a mail is retried until its code expires.
  */
 export const isAboutUs = (answer: string): boolean =>
   !isAboutAddress(answer) &&
   (CODES_ABOUT_US.test(answer) || WORDS_ABOUT_US.some((words) => words.test(answer)));
 
-/** Whether a reply says that the mailbox is not there, or full. */
 export const isAboutAddress = (answer: string): boolean =>
   ['no such address', 'mailbox full'].includes(meaningOf(answer));
 
-/**
- * Combines several replies about one delivery, such as the status of a report and the reply that it quotes.
- * @returns `no such address` only when no reply says otherwise
- */
+/** @returns `no such address` only if no reply contradicts */
 export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
   const clear = answers.map(meaningOf).filter((meaning) => meaning !== 'unclear');
   return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
@@ -93,10 +84,10 @@ export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
 
 const REPLY_MAX_LENGTH = 500;
 
-/** Cleans a mail server's reply, so PostgreSQL can store it and an operator can read it. */
+/** Removes characters that PostgreSQL cannot store. */
 export const keptReply = (reply: string): string =>
   reply
-    // No more than can matter, before anything looks at every character.
+    // Cut first, so that a long reply costs little.
     .slice(0, 4 * REPLY_MAX_LENGTH)
     .toWellFormed()
     .replace(/[\p{C}\s]+/gu, ' ')

@@ -1,17 +1,11 @@
-// Logs events that strangers can cause as often as they like: the first at once, then once a minute how many there were.
+// Logs events that strangers can trigger at will: the first at once, then a count once a minute.
 import { MINUTE_MS } from '#server/platform/time.ts';
 
 export type MinuteLog<What extends string> = {
-  /** Counts an event, and logs when it is time. */
   readonly note: (what: What) => void;
-  /** Ends it; logs nothing more. */
   readonly close: () => void;
 };
 
-/**
- * @param kinds of events; the count of each is logged with the sentence
- * @param sentence what happened
- */
 export function createMinuteLog<What extends string>(
   logger: { readonly warn: (counts: object, sentence: string) => void },
   kinds: readonly What[],

@@ -1,9 +1,6 @@
-// Finds the name that a misspelt one was meant to be.
-
 /**
- * The name that was meant.
- * @param mostEdits letters that may be wrong; fewer than half of the name in any case
- * @returns null if no name is so near
+ * @param mostEdits also limited to less than half of the name's length
+ * @returns null if no name is that near
  */
 export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {
   const [name] = byNearness(written, names);
@@ -12,13 +9,12 @@ export function nearestName(written: string, names: Iterable<string>, mostEdits 
   return edits <= mostEdits && edits < written.length / 2 ? name : null;
 }
 
-/** Names in the order of their distance from a written one, the nearest first. */
 export const byNearness = (written: string, names: Iterable<string>): readonly string[] =>
   Array.from(names, (name) => ({ name, edits: countEdits(written, name) }))
     .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
     .map(({ name }) => name);
 
-/** Number of letters that are wrong, missing, superfluous or swapped with their neighbour (optimal string alignment). */
+/** Wrong, missing, extra or swapped letters (optimal string alignment). */
 function countEdits(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row += 1) {

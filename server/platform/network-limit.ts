@@ -1,25 +1,24 @@
-// A limit counted in this process's memory, which it cannot fill: for events that are not worth a row in the database.
+// A limit counted in bounded memory: for events that are not worth a database row.
 import { networkOf } from '#server/platform/network-of.ts';
 
 type Outcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 /**
- * Counts events of networks in windows of time. A window begins with the first event after the last window ended.
- * @returns counts one event of an address, if its network's window has room. Times are milliseconds since 1970
+ * A window begins with the first event after the last one ended.
+ * @returns counts an event of an IP address and tells whether it is within the limit. Times are milliseconds
+ * since 1970
  */
 export function createNetworkLimit({
   most,
   windowMs,
   mostNetworks,
 }: {
-  /** Maximum number of events in a window. */
   readonly most: number;
   readonly windowMs: number;
-  /** Maximum number of networks that are remembered; the oldest are forgotten first. */
+  /** Networks in memory; the oldest are forgotten first. */
   readonly mostNetworks: number;
 }): (clientAddress: string, now: number) => Outcome {
-  /** In the order in which they began, and end. */
   const windows = new Map<string, { readonly endsAt: number; count: number }>();
 
   return (clientAddress, now) => {

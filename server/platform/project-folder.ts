@@ -1,4 +1,3 @@
-// Where this project lies on the disk.
 import path from 'node:path';
 
 /** The folder of package.json. */

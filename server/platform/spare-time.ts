@@ -1,13 +1,13 @@
-// Lets work that nobody waits for run beside visitors. Without a rest, three thousand consents sealed in one go made one flow in a
-// hundred take a third longer.
+// Runs background work without slowing visitors. Without rests, sealing 3,000 consents delayed one flow in a
+// hundred by a third.
 import { setTimeout } from 'node:timers/promises';
 
-/** The work has a sixth of the time. */
+/** The work gets a sixth of the time. */
 const RESTS = 5;
-/** A piece can take long because the database was busy or away. */
+/** A piece may only have waited for the database. */
 const MOST_REST_MS = 500;
 
-/** Makes what long work awaits after each piece: a rest, five times as long as the piece took. */
+/** @returns a function to await after each piece: it rests five times as long as the piece took */
 export function createRests(): () => Promise<void> {
   let begun = performance.now();
   return async () => {

@@ -6,7 +6,6 @@ import { startWakeLoop } from '#server/platform/wake-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A loop whose rounds end when the test says so. */
 function startLoop(options: { restsFirst?: boolean } = {}) {
   const rounds: PromiseWithResolvers<void>[] = [];
   const errors: unknown[] = [];
@@ -23,7 +22,7 @@ function startLoop(options: { restsFirst?: boolean } = {}) {
   return { loop, rounds, errors };
 }
 
-it('a loop that is woken during a round begins the next one after it', async () => {
+it('a loop woken during a round starts the next one right after it', async () => {
   const { loop, rounds } = startLoop();
   loop.wake();
   loop.wake();
@@ -38,7 +37,7 @@ it('a loop that is woken during a round begins the next one after it', async () 
   await loop.stop();
 });
 
-it('a loop goes on after a round that failed', async () => {
+it('a loop continues after a failed round', async () => {
   const { loop, rounds, errors } = startLoop();
   rounds[0]?.reject(new Error('away'));
   await setImmediate();
@@ -50,7 +49,7 @@ it('a loop goes on after a round that failed', async () => {
   await loop.stop();
 });
 
-it('a stop waits for the round, and begins no other', async () => {
+it('stopping a loop waits for its round and starts no other', async () => {
   const { loop, rounds } = startLoop();
   loop.wake();
   let stopped = false;
@@ -62,7 +61,7 @@ it('a stop waits for the round, and begins no other', async () => {
   assert.equal(rounds.length, 1);
 });
 
-it('a loop that rests first does nothing until it is woken', async () => {
+it('a loop with restsFirst waits until woken', async () => {
   const { loop, rounds } = startLoop({ restsFirst: true });
   await setImmediate();
   assert.equal(rounds.length, 0);

@@ -1,16 +1,13 @@
-// Repeats work, one round at a time: at intervals, and at once when woken.
+// Repeats work one round at a time, at intervals and when woken.
 
 export type WakeLoop = {
-  /** Begins the next round now, or as soon as the current one ends. */
   readonly wake: () => void;
-  /** Begins no further round; resolves after the current one. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Starts the loop.
- * @param parts pollMs: rest after a round, unless woken. work: one round. onError: takes what a round threw; the loop goes on.
- * restsFirst: the first round comes after a rest
+ * @param parts pollMs: pause after a round. work: one round. onError: gets a round's error; the loop
+ * continues. restsFirst: begins with a pause
  */
 export function startWakeLoop({
   pollMs,

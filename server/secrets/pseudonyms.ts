@@ -1,12 +1,12 @@
-// Pseudonyms of e-mail addresses, for places where addresses must be distinguished but not known: the keys of limits, and the rows
-// that remain after an erasure. Without the secret, a pseudonym cannot be traced back, not even by trying addresses.
+// Pseudonyms of e-mail addresses for limits and for rows kept after an erasure. Without the secret, trying
+// e-mail addresses does not reveal them.
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 const BYTES = 16;
 
 /**
- * The pseudonyms of an address, one for each secret, the newest first: that one is written, all are looked for.
+ * One per secret, newest first: write the first, search for all.
  * @param email as typed or as stored
  */
 export function pseudonymsOf(secrets: Secrets, email: string): readonly [string, ...string[]] {

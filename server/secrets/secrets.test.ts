@@ -13,7 +13,7 @@ const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
 
 describe('secrets', () => {
-  it('sign what only they can verify', () => {
+  it('sign values that no other secret verifies', () => {
     const secrets = deriveSecrets([OLD]);
     const signed = sign(secrets, 'value.with.dots');
     assert.equal(unsign(secrets, signed), 'value.with.dots');
@@ -32,14 +32,14 @@ describe('secrets', () => {
     assert.equal(unsign(deriveSecrets([NEW]), signed), null);
   });
 
-  it('can be changed without ending a session: the newest signs, all verify', () => {
+  it('can be rotated without ending sessions: the newest signs, all verify', () => {
     const signed = sign(deriveSecrets([OLD]), 'value');
     const rotated = deriveSecrets([NEW, OLD]);
     assert.equal(unsign(rotated, signed), 'value');
     assert.equal(unsign(deriveSecrets([OLD]), sign(rotated, 'value')), null);
   });
 
-  it('are made once, in one piece, and kept for the owner only', () =>
+  it('are created once, completely, and readable only by the owner', () =>
     inFolder((folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       assert.deepEqual(readSecretFile(file), { type: 'missing' });
@@ -55,7 +55,7 @@ describe('secrets', () => {
       assert.equal(statSync(file).mode & 0o777, 0o600);
     }));
 
-  it('are the same for processes that start for the first time at once', () =>
+  it('are the same for processes whose first starts coincide', () =>
     inFolder(async (folder) => {
       const script = `
         const { makeSecretFile } = await import('#server/secrets/secrets.ts');
@@ -77,7 +77,7 @@ describe('secrets', () => {
       assert.equal(new Set(made).size, 1);
     }));
 
-  it('are not taken from a file that a crash left empty or cut short', () =>
+  it('are not read from an empty or truncated file', () =>
     inFolder((folder) => {
       const file = path.join(folder, 'app-secret');
       for (const content of [
@@ -99,7 +99,7 @@ describe('one-time codes', () => {
   const secrets = deriveSecrets([OLD]);
   const key = (id: string) => ({ id, secretId: secrets[0].id });
 
-  it('are derived from id and secret: the same for the same, six digits, spread evenly', () => {
+  it('are six evenly distributed digits derived from ID and secret', () => {
     assert.equal(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([OLD]), key('a')));
     assert.notEqual(
       codeDigits(secrets, key('a')),
@@ -113,19 +113,19 @@ describe('one-time codes', () => {
       seen.add(digits);
       for (const digit of digits) counts[Number(digit)] = (counts[Number(digit)] ?? 0) + 1;
     }
-    // 120,000 digits: 12,000 of each expected, with a standard deviation of about 104.
+    // 120,000 digits: 12,000 of each expected, standard deviation about 104.
     for (const count of counts) assert.ok(Math.abs(count - 12_000) < 600, String(counts));
     assert.ok(seen.size > 19_700, 'few repeat');
   });
 
-  it('outlive a rotation, and end with the secret that made them', () => {
+  it('survive a rotation and end with their secret', () => {
     const code = key('a');
     assert.equal(codeDigits(deriveSecrets([NEW, OLD]), code), codeDigits(secrets, code));
     assert.equal(codeDigits(deriveSecrets([NEW]), code), null);
     assert.equal(findCode(deriveSecrets([NEW]), [code], '000000', 2), null);
   });
 
-  it('are found among candidates, and only there', () => {
+  it('match only the right candidate', () => {
     const digits = codeDigits(secrets, key('b')) ?? '';
     assert.equal(findCode(secrets, [key('a'), key('b')], digits, 2)?.id, 'b');
     assert.equal(findCode(secrets, [key('a')], digits, 2), null);
@@ -133,7 +133,7 @@ describe('one-time codes', () => {
     assert.equal(findCode(secrets, [key('b')], digits.slice(1), 2), null);
   });
 
-  it('have a reference that cannot be read as a word', () => {
+  it('have a reference that cannot spell a word', () => {
     for (let i = 0; i < 500; i += 1)
       assert.match(codeReference(secrets, key(String(i))), /^[BCDFGHJKMNPQRSTVWXZ]{3}$/);
   });

@@ -1,4 +1,3 @@
-// DATABASE_URL, and options of the desk that take the same: which database it names, and why it cannot be used.
 import path from 'node:path';
 
 import { withParameters, type DatabaseAddress } from '#server/platform/database-url.ts';
@@ -20,7 +19,7 @@ const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://us
 function postgresMistakes(url: string, env: Environment): string[] {
   const login = loginMistake(url);
   if (login !== null) return [login];
-  // As libpq reads them: postgres://a,b/name or postgres:///name?host=a,b.
+  // libpq's multiple hosts: postgres://a,b/name or postgres:///name?host=a,b.
   if (
     /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(url) ||
     (parametersOf(url).get('host') ?? '').includes(',')
@@ -48,16 +47,18 @@ function postgresMistakes(url: string, env: Environment): string[] {
 
 const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
 
-/** Whether a password goes to PostgreSQL on another machine. @param env pg's defaults, such as PGHOST */
+/**
+ * True if a password is sent to PostgreSQL on another machine.
+ * @param env pg's defaults, such as PGHOST
+ */
 function sendsPassword(url: string, env: Environment): boolean {
   const { hostname, password, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
   const secret = password || searchParams.get('password') || env['PGPASSWORD'];
-  // A host that begins with a slash is a socket of this machine.
+  // A host that begins with a slash is a local socket.
   return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
 }
 
-/** Parameters that pg reads, and `prepare`, which this page reads. */
 const PARAMETERS: ReadonlySet<string> = new Set(
   [
     'host port user password database options application_name fallback_application_name client_encoding encoding',
@@ -66,7 +67,6 @@ const PARAMETERS: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Warnings about risks that the URL of a database takes. */
 export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
   if (database.engine === 'sqlite') return [];
   const { url } = database;
@@ -85,8 +85,8 @@ export function databaseWarnings(name: string, database: DatabaseAddress): strin
 }
 
 /**
- * The same database with the full name of every file.
- * @param folder where relative names start
+ * Makes file names absolute.
+ * @param folder of relative names
  */
 export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {
   if (database.engine === 'sqlite')

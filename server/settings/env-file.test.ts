@@ -1,4 +1,3 @@
-// Settings as a process sees them: from its environment, from .env, or the project's own.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +9,7 @@ import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
 describe('the campaign folder', () => {
-  it('is named by CAMPAIGN_FOLDER, relative to the folder of .env; otherwise that of the project', () =>
+  it('is CAMPAIGN_FOLDER relative to .env, or the project’s by default', () =>
     inFolder((instance) => {
       const folderWith = (env: Readonly<Record<string, string>>) => {
         using _environment = environment(env);
@@ -35,8 +34,7 @@ describe('the campaign folder', () => {
     }));
 });
 
-describe('the settings', () => {
-  /** What is said of a .env file. */
+describe('settings', () => {
   const read = (content: string | Buffer, env = {}) => {
     let said: readonly string[] = [];
     return inFolder((folder) => {
@@ -50,7 +48,7 @@ describe('the settings', () => {
   };
   const SECRET = 's'.repeat(32);
 
-  it('name the line of .env in whatever they complain of, all at once', async () => {
+  it('report all mistakes at once, with their lines in .env', async () => {
     assert.deepEqual(await read('# Here\nPORT=http\nHOST=::\n\nHOTS=x\nGUIDE_EMAIL=maybe\nPROT\n'), [
       '.env:2: PORT must be a whole number from 0 to 65535.',
       '.env:5: HOTS is not a setting. Did you mean HOST?',
@@ -74,7 +72,7 @@ describe('the settings', () => {
     );
   });
 
-  it('of the environment win, and have no line', async () => {
+  it('from the environment override .env and have no line', async () => {
     assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [
       'PORT must be a whole number from 0 to 65535.',
     ]);
@@ -85,7 +83,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('are read whichever way an editor begins the file and ends its lines, as long as it is UTF-8', async () => {
+  it('are read with any line ends and a byte order mark, but only in UTF-8', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       assert.deepEqual(
         await read(['\uFEFFPORT=http', 'HOST="::"', 'METRICS_PORT=x', ''].join(end)),

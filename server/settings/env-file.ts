@@ -1,4 +1,4 @@
-// Where settings come from: the environment, and the file .env of the instance. The one place that looks at process.env.
+// Reads settings from the environment and from .env; the only file that reads process.env.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -14,15 +14,14 @@ import { readConfig, resolvePaths, type Config } from '#server/settings/settings
 
 export type Settings = {
   readonly config: Config;
-  /** The folder with .env and data/: where relative names in settings start. The project's own, unless INSTANCE_FOLDER says otherwise. */
+  /** The folder of .env and data/, where relative paths start: INSTANCE_FOLDER, or the project. */
   readonly folder: string;
-  /** One sentence each, to be logged at start. */
   readonly warnings: readonly string[];
 };
 
 /**
- * Reads the settings, wherever the process was started from. Variables of the environment win over .env.
- * @returns the settings with the full name of every file, or one sentence for each mistake, with its place
+ * The environment overrides .env.
+ * @returns settings with absolute paths, or one sentence per mistake with its place
  */
 export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
@@ -34,7 +33,6 @@ export function readSettings(): ({ type: 'settings' } & Settings) | { type: 'mis
   const misspelt = misspeltNames(process.env);
   for (const [setting, value] of Object.entries(read.values)) process.env[setting] ??= value;
   const result = readConfig(process.env);
-  /** Adds the line if the value is from the file. */
   const place = (message: string): Mistake => {
     const [setting = ''] = /^[A-Z_]+/.exec(message) ?? [];
     const line = process.env[setting] === read.values[setting] ? read.lines.get(setting) : undefined;
@@ -59,8 +57,8 @@ const inOrderOfLines = (mistakes: readonly Mistake[]): string[] =>
   mistakes.toSorted((one, other) => (one.line ?? Infinity) - (other.line ?? Infinity) || 0).map(sayMistake);
 
 /**
- * Checks the URL of another database than DATABASE_URL, after the settings were read.
- * @param option the option that holds it
+ * Checks a database URL other than DATABASE_URL.
+ * @param option of the command, for the sentence
  */
 export function readOtherDatabase(
   option: string,
@@ -78,37 +76,33 @@ export function readOtherDatabase(
   };
 }
 
-/** Relative to the working folder, as any path in a command. */
 function instanceFolder(): string {
   const named = process.env['INSTANCE_FOLDER']?.trim();
   return named ? path.resolve(named) : PROJECT_FOLDER;
 }
 
 /**
- * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
- * not be stopped by a mistake in one.
- * @returns the folder in full; the project's campaign/ if none is named. It may not exist
+ * Used by the build, which must not stop at a mistake in another setting.
+ * @returns the absolute path of the campaign, which may not exist
  */
 export function readCampaignFolder(): string {
   const named = readOne('CAMPAIGN_FOLDER');
   return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
-/** The path of PUBLIC_URL, which the build puts into every address; empty at the root of a host, or when PUBLIC_URL is no URL. */
+/** The path of PUBLIC_URL; empty at the root of a host or for an invalid URL. */
 export const readSitePath = (): string =>
   (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
-/** One setting, without looking at the others. */
 function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL'): string | undefined {
   try {
     return (process.env[setting] ?? parseEnv(textOf(path.join(instanceFolder(), '.env')))[setting])?.trim();
   } catch {
-    // readSettings reports a file that cannot be read.
     return undefined;
   }
 }
 
-/** The text of a file, without a byte order mark, lines ending with \n. */
+/** Without a byte order mark, lines ending with \n. */
 const textOf = (file: string): string =>
   readFileSync(file, 'utf8')
     .replace(/^\uFEFF/, '')
@@ -119,7 +113,7 @@ const HOLDS_SECRETS =
 
 const NO_ENTRIES: EnvFile = { mistakes: [], warnings: [], values: {}, lines: new Map() };
 
-/** @param name as the operator calls it */
+/** @param name for messages */
 function readEnvFile(file: string, name: string): EnvFile {
   let text: string;
   try {

@@ -10,8 +10,8 @@ import { misspeltNames, readEnvText } from '#server/settings/env-text.ts';
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
 const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
 
-describe('a name that is nearly right', () => {
-  it('is reported with the one it resembles', () => {
+describe('a misspelt setting', () => {
+  it('is reported with the right name', () => {
     for (const [misspelt, setting] of [
       ['SMPT_URL', 'SMTP_URL'],
       ['SMTP_UR', 'SMTP_URL'],
@@ -26,7 +26,7 @@ describe('a name that is nearly right', () => {
     }
   });
 
-  it('is ignored where it may belong to another program', () => {
+  it('is ignored if it may belong to another program', () => {
     const others = [
       'PORT_X',
       'PORTS',
@@ -54,9 +54,7 @@ describe('a name that is nearly right', () => {
   });
 });
 
-/** A .env file, and the mistakes in it. */
 const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
-  // Names.
   ['PROT=3000\nPORT=3000\n', '.env:1: PROT is not a setting. Did you mean PORT?'],
   ['# Where\n\nexport PROT=3000', '.env:3: PROT is not a setting. Did you mean PORT?'],
   ['"PORT"=3000', '.env:1: "PORT" is not a setting. Did you mean PORT?'],
@@ -64,7 +62,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'INSTANCE_FOLDER=/srv',
     '.env:1: INSTANCE_FOLDER cannot be set here, because it says where .env is. Set it in the environment.',
   ],
-  // Lines.
   ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
     text,
     `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
@@ -79,7 +76,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'MAIL_FROM= \n\nHOST=::',
     '.env:1: MAIL_FROM has only spaces after its "=", so the next line becomes its value. Remove the spaces.',
   ],
-  // Quotes.
   [
     'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
     '.env:2: MAIL_FROM has a quote (") that is not closed in its line. Close it.',
@@ -100,7 +96,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     'APP_SECRET="a\\"b"',
     '.env:1: APP_SECRET has text after its closing quote ("), which is ignored. Put the whole value into quotes of another kind.',
   ],
-  // Comments.
   ...[
     'APP_SECRET=abc#def',
     'export APP_SECRET = abc#def # why',
@@ -110,7 +105,6 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
     text,
     `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.`,
   ]),
-  // All at once, in order.
   [
     'PROT=1\nHOST\nPORT=1\nPORT="2',
     '.env:1: PROT is not a setting. Did you mean PORT?',
@@ -121,11 +115,11 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
 ];
 
 describe('.env', () => {
-  it('reports each mistake with its line, all at once', () => {
+  it('reports all mistakes at once with their lines', () => {
     for (const [text, ...mistakes] of MISTAKES) assert.deepEqual(mistakesIn(text), mistakes, text);
   });
 
-  it('reports nothing if each line means what it seems to', () => {
+  it('reports nothing for unambiguous lines', () => {
     for (const text of [
       '',
       '\n  \n',
@@ -147,13 +141,13 @@ describe('.env', () => {
       assert.deepEqual(mistakesIn(text), [], text);
   });
 
-  it('has unknown names reported with their line', () => {
+  it('reports unknown names with their lines', () => {
     assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
       '/srv/.env:2: POSTGRES_PASSWORD is not a setting of this page; it is ignored.',
     ]);
   });
 
-  it('without reported mistakes has the value of each line as written', () => {
+  it('keeps every value verbatim if no mistake is reported', () => {
     const line = fc.tuple(
       fc.constantFrom('', ' ', 'export ', '# ', '"'),
       fc.constantFrom('PORT', 'HOST', 'OTHER', ''),

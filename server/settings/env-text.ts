@@ -1,5 +1,4 @@
-// Finds mistakes in the text of a .env file and in names of variables. A server that started all the same would run with a default that
-// the operator did not choose.
+// Finds mistakes in .env and in names of variables, because a server would otherwise silently use a default.
 import { parseEnv } from 'node:util';
 
 import type { Mistake } from '#server/platform/mistake.ts';
@@ -7,19 +6,15 @@ import { nearestName } from '#server/platform/nearest-name.ts';
 import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
 
 export type EnvFile = {
-  /** Mistakes that stop the start. */
   readonly mistakes: readonly Mistake[];
-  /** Mistakes that do not stop the start. */
   readonly warnings: readonly Mistake[];
-  /** The settings, as Node reads them. */
   readonly values: Readonly<Record<string, string>>;
-  /** The line of each setting, counted from 1. */
   readonly lines: ReadonlyMap<string, number>;
 };
 
 /**
- * One line of a .env file, or several that a quoted value spans, as Node's parseEnv takes them apart. It skips lines without an entry,
- * and the text after a closing quote.
+ * One entry, as Node's parseEnv reads it; a quoted value can span lines. parseEnv ignores lines without an
+ * entry and text after a closing quote.
  */
 const LINE =
   /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
@@ -60,7 +55,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 }
 
 /**
- * Why an entry does not mean what it seems to.
+ * Why an entry is ambiguous.
  * @param rest the lines after it
  */
 function mistakeInEntry(
@@ -75,10 +70,10 @@ function mistakeInEntry(
     return `has text after its closing quote (${quote}), which is ignored. Put the whole value into quotes of another kind.`;
   if (isOurs && /^["'`]/.test(bare))
     return `has a quote (${bare[0]}) that is not closed in its line. Close it.`;
-  // A comment begins after a space. Without one, people mean it as part of the value.
+  // Without a space before it, people mean # as part of the value.
   if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
     return 'is cut off at its "#", where a comment begins. Put the value in quotes; in a URL, write %23.';
-  // Node then takes the next line that is neither empty nor a comment.
+  // Node would read the next non-empty line as the value.
   if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
     return 'has only spaces after its "=", so the next line becomes its value. Remove the spaces.';
   return null;
@@ -91,15 +86,12 @@ const namesSetting = (text: string): boolean =>
 
 const notASetting = (name: string, meant: string) => `${name} is not a setting. Did you mean ${meant}?`;
 
-/** Names of other programs that differ from a setting by a letter. */
+/** Other programs' names that differ from a setting by one letter. */
 const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
-/** Shorter names (PORT, HOST) resemble too many others to be judged outside .env. */
+/** Letters. Shorter names (PORT, HOST) resemble too many others outside .env. */
 const SHORTEST_JUDGED = 6;
 
-/**
- * Finds misspelt settings in the environment.
- * @param env a name counts only while the one it resembles is not set
- */
+/** @param env a misspelt name counts only if the right one is not set */
 export function misspeltNames(env: Readonly<Record<string, string | undefined>>): Mistake[] {
   return Object.keys(env).flatMap((name) => {
     if (isSettingName(name) || NOT_OURS.has(name)) return [];

@@ -1,10 +1,10 @@
-// The user and password in SMTP_URL and DATABASE_URL: some characters must be written with a % there.
+// User and password in SMTP_URL and DATABASE_URL, where some characters must be percent-encoded.
 
-/** How characters that end a login must be written inside it (RFC 3986, section 2.1). */
+/** RFC 3986, section 2.1. */
 const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
 
 /**
- * Finds a password that ends the login early, because a character in it means something in a URL.
+ * Finds a password that ends the login early.
  * @returns a phrase that follows the name of the setting, or null
  */
 export function loginMistake(url: string): string | null {
@@ -12,13 +12,13 @@ export function loginMistake(url: string): string | null {
   const end = rest?.lastIndexOf('@') ?? -1;
   if (rest === undefined || end < 0) return null;
   const ending = /[#/?]/.exec(rest.slice(0, end));
-  // An "@" in the value of a parameter, as in "?user=me@example.com", ends nothing.
+  // An "@" in a parameter, as in "?user=me@example.com", is harmless.
   if (ending === null || /^([^#/?]*@)?[^@#/?]*(\/[^@#?]*)?\?[^@#?]*=/.test(rest)) return null;
   const found = ending[0] as keyof typeof WRITTEN_AS;
   return `has a "${found}" in its user or password. Write it as ${WRITTEN_AS[found]} (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
 }
 
-/** Warns of an "@" in a login that is not written %40. It is read as people mean it, because no host can have one. */
+/** Warns of an unencoded "@", which is read as intended because no host can contain one. */
 export function bareAtWarnings(name: string, url: string): string[] {
   const parsed = URL.parse(url);
   const isBare =

@@ -1,4 +1,3 @@
-// Rules that settings must obey together.
 import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -8,18 +7,17 @@ import { isPostgres } from '#server/settings/database-setting.ts';
 import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
 
-/** The settings as they were read. */
 export type GivenSettings = {
-  /** A setting with a mistake of its own is undefined. */
+  /** A setting with its own mistake is undefined. */
   readonly values: Partial<SettingValues>;
-  /** The texts of those that are set, right or wrong. */
+  /** The texts of all given settings, valid or not. */
   readonly texts: Readonly<Partial<Record<SettingName, string>>>;
   readonly env: Environment;
 };
 
 type Rule = {
   readonly broken: (given: GivenSettings) => boolean;
-  /** A sentence that begins with the setting to change. */
+  /** Begins with the setting to change. */
   readonly message: string | ((given: GivenSettings) => string);
 };
 
@@ -57,9 +55,9 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
-    // Does not repeat the URL: anyone who knows it can send to it.
+    // Does not repeat the URL, because anyone who knows it can send to it.
     message:
-      'WEBHOOK_URLS names an IP address that is not called. Set WEBHOOK_ALLOW_PRIVATE=yes to call one of your own network; link-local, multicast and reserved ones, and those of cloud metadata, are never called.',
+      'WEBHOOK_URLS names a refused IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to call a private one; link-local, multicast, reserved and cloud metadata ones are never called.',
   },
   {
     broken: ({ values, texts }) =>
@@ -112,21 +110,18 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Finds settings that contradict each other, or that need another one. */
 export const mistakesAcrossSettings = (given: GivenSettings): string[] =>
   RULES.filter(({ broken }) => broken(given)).map(({ message }) =>
     typeof message === 'string' ? message : message(given),
   );
 
-/** 0 if systemd listens in its place. */
+/** 0 if systemd listens instead. */
 const pagePort = ({ values, env }: GivenSettings): number => (env['LISTEN_FDS'] ? 0 : (values.PORT ?? 0));
 
 const hasDesk = ({ texts }: GivenSettings): boolean => texts.DESK_URL !== undefined;
 
-/** Port 0 is a free one. */
 const isSamePort = (one = 0, other = 0): boolean => one > 0 && one === other;
 
-/** Whether two hosts to listen on are one IP address, or one of them is all addresses. */
 function isSameHost(one = '', other = ''): boolean {
   const [first, second] = [one, other].map((host) => {
     const name = host === 'localhost' ? '127.0.0.1' : host.toLowerCase();
@@ -139,7 +134,7 @@ function isSameHost(one = '', other = ''): boolean {
 const webhookUrls = ({ values }: GivenSettings): URL[] =>
   (values.WEBHOOK_URLS ?? []).map((text) => new URL(text));
 
-/** Whether a host is an IP address that is refused. Names are checked when they are called. */
+/** Names are checked when they are called. */
 function isNeverCalled(hostname: string, { values }: GivenSettings): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   const allowPrivate = values.WEBHOOK_ALLOW_PRIVATE === 'yes';

@@ -1,4 +1,4 @@
-// What the text of a setting may be, and the value it becomes. A mistake never repeats the text, which may be a password.
+// Parses the text of each setting. A mistake never repeats the text, which may be a password.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -10,13 +10,11 @@ import { isSingleLine } from '#shared/single-line.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value, or what is wrong with the text: phrases that follow the name of the setting. */
 type ReadValue<Value> = { readonly value: Value } | { readonly mistakes: readonly string[] };
 
-/** Reads the text of a setting, which is never empty. Some settings leave out what other variables of the environment say. */
+/** The text is never empty. Some defaults depend on other variables. */
 export type ReadSetting<Value> = (text: string, env: Environment) => ReadValue<Value>;
 
-/** @param read returns null for text that is wrong */
 export const valueOf =
   <Value>(read: (text: string) => Value | null, must: string): ReadSetting<Value> =>
   (text) => {
@@ -41,7 +39,6 @@ export const wholeNumber = (min: number, max: number): ReadSetting<number> =>
     return value >= min && value <= max ? value : null;
   }, `must be a whole number from ${min} to ${max}`);
 
-/** Several values, separated by spaces or commas. */
 export const listOf = (isRight: (part: string) => boolean, must: string): ReadSetting<readonly string[]> =>
   valueOf((text) => {
     const parts = partsOf(text);
@@ -50,7 +47,7 @@ export const listOf = (isRight: (part: string) => boolean, must: string): ReadSe
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
 
-/** The breaker compares with the eight days before, and the limits per day look back one more. */
+/** Days. The breaker compares with the previous eight, and daily limits look back one more. */
 const RETENTION_MIN_DAYS = 9;
 
 export const retentionDays: ReadSetting<number> = valueOf((text) => {
@@ -66,7 +63,7 @@ export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
 export const isWebUrl = (text: string): boolean =>
   ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '');
 
-/** Requests are compared with the path to the letter, so it has no character that could be written in two ways. */
+/** Requests are compared with the path literally, so it must have only one spelling. */
 const PAGE_URL = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 export const pageUrl: ReadSetting<string> = (text) => {
@@ -76,12 +73,11 @@ export const pageUrl: ReadSetting<string> = (text) => {
     port === null ? '' : `must not name port ${port}, which no browser opens`,
     PAGE_URL.test(text)
       ? ''
-      : 'must be the URL of the page alone, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
+      : 'must be only the URL of the page, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~"',
   ].filter((mistake) => mistake !== '');
   return mistakes.length > 0 ? { mistakes } : { value: text };
 };
 
-/** A scheme, a host and perhaps a port, without a login. */
 const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
 
 export const deskUrl: ReadSetting<string> = (text) => {
@@ -92,7 +88,7 @@ export const deskUrl: ReadSetting<string> = (text) => {
   const mistakes = [
     ORIGIN.test(text)
       ? ''
-      : 'must be the URL of a host alone, such as https://desk.example.com: no path, no "?" and no "#"',
+      : 'must be only the URL of a host, such as https://desk.example.com: no path, no "?" and no "#"',
     url.protocol === 'https:' || isLoopback(url.hostname)
       ? ''
       : 'must begin with https. Only this machine may be http, such as http://localhost:3001',
@@ -101,7 +97,7 @@ export const deskUrl: ReadSetting<string> = (text) => {
   return mistakes.length > 0 ? { mistakes } : { value: url.origin };
 };
 
-/** Ports that no browser opens, as other protocols listen there (WHATWG Fetch, "bad port"). */
+/** Ports that browsers refuse (WHATWG Fetch, "bad port"). */
 export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
   109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
@@ -146,7 +142,7 @@ function isNetwork(text: string): boolean {
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
-/** Unlike a visitor's, an operator's may be at a host of their own network, such as root@localhost. */
+/** An operator's host may be local, such as root@localhost. */
 function isOperatorAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
   return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
@@ -154,13 +150,12 @@ function isOperatorAddress(text: string): boolean {
 
 export const emailAddress: ReadSetting<string> = textThat(
   isOperatorAddress,
-  'must be one e-mail address alone, such as you@example.com: no name, no "mailto:", no ";"',
+  'must be one e-mail address, such as you@example.com: no name, no "mailto:", no ";"',
 );
 
-/** A sender: a name as readers see it, or '', and an e-mail address. */
 export type Mailbox = { readonly name: string; readonly address: string };
 
-/** A name that a text editor has put into quotes that mean nothing to a mail program. */
+/** Mail programs do not treat typographic quotes as quotes. */
 const CURLY_QUOTES = /^[“”„‘’‚].*[“”‘’]\s*(?:<[^<>]*>)?$/;
 
 export const mailbox: ReadSetting<Mailbox> = (text) => {
@@ -183,13 +178,13 @@ export const mailbox: ReadSetting<Mailbox> = (text) => {
       };
 };
 
-/** Leaves room for the local part of a return path in an e-mail address of 254 characters. */
+/** Leaves room for the local part in an e-mail address of 254 characters. */
 const BOUNCE_DOMAIN_MAX_LENGTH = 190;
 const BOUNCE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/i;
 
 export const bounceDomain: ReadSetting<string> = valueOf(
   (text) => (BOUNCE_DOMAIN.test(text) && text.length <= BOUNCE_DOMAIN_MAX_LENGTH ? text.toLowerCase() : null),
-  'must be a domain alone, such as bounces.example.com',
+  'must be only a domain, such as bounces.example.com',
 );
 
 export function isKeyOnP256(text: string): boolean {
@@ -218,7 +213,7 @@ export const webhookSecrets: ReadSetting<readonly string[]> = listOf((text) => {
   return length >= WEBHOOK_SECRET_BYTES.min && length <= WEBHOOK_SECRET_BYTES.max;
 }, `must be whsec_ and ${WEBHOOK_SECRET_BYTES.min} to ${WEBHOOK_SECRET_BYTES.max} random bytes in base64 (several, newest first, are separated by spaces)`);
 
-/** Who may sign in at the desk: `read` looks; `all` also exports, corrects, erases and suppresses. */
+/** `read` only views; `all` also exports, corrects, erases and suppresses. */
 export type DeskRole = 'read' | 'all';
 type DeskUser = { readonly role: DeskRole; readonly passkeyOnly: boolean };
 

@@ -1,5 +1,5 @@
-// Every setting: what it may be, its default and its meaning. Types (settings.ts), checks, `.env.example` and the table in
-// docs/running.md (checks/settings.ts) come from here; rules that two settings must obey together are in rules-across-settings.ts.
+// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md
+// (checks/settings.ts) are derived from it.
 import { databaseUrl } from '#server/settings/database-setting.ts';
 import {
   anyText,
@@ -26,17 +26,15 @@ import {
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 export type Setting = {
-  /** Begins a group of settings in `.env.example`. */
+  /** Begins a group in `.env.example`. */
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
-  /** As the operator would write it. */
   readonly default?: string;
-  /** Where the value comes from if neither it nor a default is set. */
+  /** The source of the value without a setting or default. */
   readonly otherwise?: string;
   readonly example?: string;
-  /** One sentence for `.env.example` and the table of docs/running.md. */
+  /** For `.env.example` and the table in docs/running.md. */
   readonly meaning: string;
-  /** Details for `.env.example`. */
   readonly details?: string;
 };
 
@@ -85,7 +83,7 @@ export const SETTINGS = {
   LOG_LEVEL: {
     value: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
     default: 'info',
-    meaning: 'Least severe level that is logged: `fatal`, `error`, `warn`, `info`, `debug` or `silent`.',
+    meaning: 'Lowest severity that the log keeps: `fatal`, `error`, `warn`, `info`, `debug` or `silent`.',
   },
 
   DATABASE_URL: {
@@ -151,7 +149,7 @@ export const SETTINGS = {
       (text) => MAIL_EVENTS_PASSWORD.test(text),
       'must be a user and a password of 16 characters or more, such as postmark:… (openssl rand -hex 16)',
     ),
-    meaning: '`user:password` with which Postmark calls `/api/mail-events/postmark`.',
+    meaning: '`user:password` that Postmark sends when it calls `/api/mail-events/postmark`.',
     details: 'The password has at least 16 characters.',
   },
   MAIL_EVENTS_MAILGUN_KEY: {
@@ -206,7 +204,7 @@ export const SETTINGS = {
     default: '70',
     meaning: 'The same, if at some recipient domains this share of people enters no code.',
     details:
-      'The share must also be far above its usual level. A network with many such people must do so alone, from a fifth of LEADS_PER_IP_PER_HOUR on.',
+      'The share must also be far above its usual level. If one network has many such people, only that network must, from a fifth of LEADS_PER_IP_PER_HOUR on.',
   },
 
   RETENTION_DAYS: {
@@ -296,7 +294,7 @@ export const SETTINGS = {
   DESK_PEOPLE: {
     value: deskUsers,
     example: 'ada@example.com:all, bob@example.com',
-    meaning: 'Who may sign in with an e-mailed code, such as `ada@example.com:all`.',
+    meaning: 'People who may sign in with an e-mailed code, such as `ada@example.com:all`.',
     details:
       'Those with :all also export, correct, erase and suppress; the others only read. Those with :passkey at the end (bob@example.com:passkey, ada@example.com:all:passkey) get no code once they have a passkey.',
   },
@@ -316,7 +314,6 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 
-/** The value of every setting; undefined if it is not set and has no default. */
 export type SettingValues = {
   readonly [Name in SettingName]:
     | ((typeof SETTINGS)[Name]['value'] extends ReadSetting<infer Value> ? Value : never)

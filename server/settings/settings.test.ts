@@ -22,7 +22,6 @@ const mistakesOf = (env: Env): readonly string[] => {
   return result.mistakes;
 };
 
-/** As in a .env file, for the title of a test. */
 const written = (env: Env) =>
   Object.entries(env)
     .map(([name, value]) => `${name}=${value.length > 80 ? `${value.slice(0, 80)}…` : value}`)
@@ -34,7 +33,6 @@ const postgres = (url: string, env: Env = {}): Env => ({
   DATABASE_URL: `postgres:${url}`,
   ...env,
 });
-/** One setting with each of several values. */
 const each = (name: string, ...values: readonly string[]): Env[] =>
   values.map((value) => ({ [name]: value }));
 const webhookSecret = `whsec_${Buffer.from('s'.repeat(24)).toString('base64')}`;
@@ -53,20 +51,18 @@ const WITH_PATH = { publicUrl: 'https://example.com/en/ai-guide_2.0', basePath: 
 const sqliteAt = (file: string) => ({ database: { engine: 'sqlite', file } as const });
 const mailFrom = (name: string, address: string) => ({ mailFrom: { name, address } });
 
-/** Settings that are accepted without a warning, and part of the result. */
 const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [
     { PORT: '8080', HOST: '' },
     { port: 8080, host: '127.0.0.1' },
   ],
-  // The name of this machine would open two servers.
+  // Fastify opens two servers for this name.
   [{ HOST: 'localhost' }, { host: '127.0.0.1' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ PUBLIC_URL: `${PAGE}/` }, { publicUrl: PAGE, basePath: '', secure: true }],
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0' }, WITH_PATH],
   [{ PUBLIC_URL: 'https://example.com/en/ai-guide_2.0/' }, WITH_PATH],
   [{ PORT: '6000', PUBLIC_URL: PAGE, METRICS_PORT: '4190' }, { port: 6000 }],
-  // systemd listens in the place of PORT.
   [{ PORT: '6000', LISTEN_FDS: '1' }, {}],
   [{ ...SAME_PORT, LISTEN_FDS: '1' }, {}],
   [{ ...SAME_PORT, METRICS_HOST: '10.0.0.1' }, {}],
@@ -187,7 +183,6 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
   [{ SMTP_URL: 'smtp://user:pass@localhost' }, {}],
 ];
 
-/** A mistake, and settings that make it. */
 const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^METRICS_PORT must be another number than PORT: both would listen on 3000\.$/,
@@ -209,7 +204,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { PUBLIC_URL: 'http://guide.example.com:10080' },
   ],
   [
-    /^PUBLIC_URL must be the URL of the page alone/,
+    /^PUBLIC_URL must be only the URL of the page/,
     ...[
       '//',
       '//guide',
@@ -268,7 +263,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     { MAIL_FROM: '‘Guide’ <guide@example.com>' },
   ],
   [
-    /^BOUNCE_DOMAIN must be a domain alone/,
+    /^BOUNCE_DOMAIN must be only a domain/,
     ...each('BOUNCE_DOMAIN', 'bounces@example.com', 'localhost', `${'a.'.repeat(100)}example.com`),
   ],
   [
@@ -284,7 +279,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     /^MAIL_EVENTS_SENDGRID_KEY must be the verification key/,
     ...each('MAIL_EVENTS_SENDGRID_KEY', 'nonsense', publicKeyOf(generateKeyPairSync('ed25519').publicKey)),
   ],
-  // Several processes must share it.
   [/^APP_SECRET must be set/, { DATABASE_URL: 'postgres://db/leads' }],
   [
     /^DATABASE_URL sends a password.+sslmode=verify-full/,
@@ -314,7 +308,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
-    /^WEBHOOK_URLS names an IP address that is not called/,
+    /^WEBHOOK_URLS names a refused IP address/,
     { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
     { ...AT_HOME, WEBHOOK_URLS: 'http://169.254.169.254/' },
   ],
@@ -347,7 +341,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   ],
   [/^DESK_URL must be a URL such as https:\/\/desk\.example\.com/, { ...DESK, DESK_URL: 'desk.example.com' }],
   [
-    /^DESK_URL must be the URL of a host alone/,
+    /^DESK_URL must be only the URL of a host/,
     { ...DESK, DESK_URL: 'https://example.com/desk' },
     { ...DESK, DESK_URL: 'https://ada:x@desk.example.com' },
   ],
@@ -367,7 +361,6 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [/^DESK_URL must be set too for DESK_PEOPLE to have an effect/, { ...DESK, DESK_URL: '' }],
 ];
 
-/** Settings that are accepted with a warning. */
 const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[] = [
   [
     /^SMTP_URL lets user and password go to the mail server in clear/,
@@ -392,7 +385,7 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
 ];
 
 describe('settings', () => {
-  it('none: the defaults run the site here, with a file database and no mail account', () => {
+  it('default to a local site with a file database and no mail account', () => {
     assert.deepEqual(configOf({}), {
       port: 3000,
       host: '127.0.0.1',
@@ -427,7 +420,7 @@ describe('settings', () => {
   });
 
   for (const [env, expected] of TAKEN)
-    it(`accept without a warning: ${written(env)}`, () => {
+    it(`accept without warning: ${written(env)}`, () => {
       const { config, warnings } = read(env);
       assert.deepEqual(warnings, []);
       assert.deepEqual({ ...config, ...expected }, config);
@@ -435,7 +428,7 @@ describe('settings', () => {
 
   for (const [mistake, ...envs] of REFUSED)
     for (const env of envs)
-      it(`refuse in one sentence: ${written(env)}`, () => {
+      it(`refuse with one sentence: ${written(env)}`, () => {
         const [sentence = '', ...others] = mistakesOf(env);
         assert.deepEqual(others, []);
         assert.match(sentence, mistake);
@@ -447,7 +440,7 @@ describe('settings', () => {
       it(`accept with a warning: ${written(env)}`, () =>
         assert.match(read(env).warnings.join('\n'), warning));
 
-  it('all of them are refused at once, a sentence each, without the values, which may be passwords', () => {
+  it('report all mistakes at once without values, which may be passwords', () => {
     const wrong = {
       PORT: '70000',
       PUBLIC_URL: 'guide.example.com',
@@ -466,12 +459,11 @@ describe('settings', () => {
     assert.doesNotMatch(mistakes.join(), /hunter2/);
   });
 
-  it('know the ports that browsers do not open, as Node knows them', async (t) => {
-    // Thousands of errors, and nobody reads where they come from.
+  it('block the same ports as Node’s fetch', async (t) => {
+    // Thousands of errors are created, and their stacks are not needed.
     const { stackTraceLimit } = Error;
     t.after(() => (Error.stackTraceLimit = stackTraceLimit));
     Error.stackTraceLimit = 0;
-    // Asked of each, and answered before anything is sent.
     const dispatcher = {
       dispatch: () => {
         throw new Error('good port');
@@ -490,7 +482,7 @@ describe('settings', () => {
     assert.deepEqual([...BLOCKED_PORTS], refused);
   });
 
-  it('let a mail login go in clear only where the address says so', () => {
+  it('allow a mail login in clear text only if SMTP_URL permits it', () => {
     for (const [query, isNeeded] of [
       ['smtp://user:pass@mail.example.com:587', true],
       ['smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true', true],
@@ -504,7 +496,7 @@ describe('settings', () => {
       assert.equal(needsTls(query), isNeeded, query);
   });
 
-  it('name files in full, from the folder of the instance', () => {
+  it('make file names absolute, relative to the instance folder', () => {
     const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
     const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
     const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
@@ -525,7 +517,7 @@ describe('settings', () => {
 });
 
 describe('a login in a URL', () => {
-  it('is cut in two by a password with a character that means something', () => {
+  it('is reported if an unencoded character cuts the password', () => {
     for (const [url, found] of [
       ['smtp://user:pa#ss@host:25', /"#".+Write it as %23/],
       ['smtp://user:pa/ss@host', /"\/".+Write it as %2F/],
@@ -548,7 +540,7 @@ describe('a login in a URL', () => {
     }
   });
 
-  it('may hold an "@" that is read as meant', () => {
+  it('may contain an unencoded "@"', () => {
     for (const [url, warnings] of [
       ['smtp://me@example.com:pass@host', 1],
       ['smtp://user:p@ss@host', 1],

@@ -1,4 +1,3 @@
-// The settings as the rest of the server knows them. A pure function reads them; env-file.ts gives it the environment.
 import path from 'node:path';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
@@ -18,7 +17,6 @@ import {
 
 export type { Mailbox } from '#server/settings/setting-values.ts';
 
-/** How e-mail is signed. */
 export type DkimConfig = {
   readonly domainName: string;
   readonly keySelector: string;
@@ -30,13 +28,10 @@ type MailConfig =
   | { readonly kind: 'smtp'; readonly url: string; readonly dkim: DkimConfig | null };
 
 export type DeskConfig = {
-  /** Origin of its pages. */
   readonly url: string;
-  /** It listens at the host of the page. */
   readonly port: number;
-  /** Who may sign in: e-mail addresses as they are stored, and roles. */
+  /** Maps stored e-mail addresses to roles. */
   readonly people: ReadonlyMap<string, DeskRole>;
-  /** Those of them who get no code once they have a passkey. */
   readonly passkeyOnly: ReadonlySet<string>;
 };
 
@@ -46,19 +41,15 @@ export type ConfigResult =
   | {
       readonly type: 'config';
       readonly config: Config;
-      /** One sentence for each decision of the operator that is worth a warning; logged at start. */
       readonly warnings: readonly string[];
     }
   | {
       readonly type: 'mistakes';
-      /** Sentences that begin with the name of the setting to change. */
+      /** Each begins with the setting to change. */
       readonly mistakes: readonly string[];
     };
 
-/**
- * Reads the settings.
- * @param env the environment, such as `process.env`. Empty values count as unset
- */
+/** @param env such as `process.env`; empty values count as unset */
 export function readConfig(env: Environment): ConfigResult {
   const texts: Partial<Record<SettingName, string>> = {};
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -83,36 +74,35 @@ export function readConfig(env: Environment): ConfigResult {
   };
 }
 
-/** Limits and ceilings of 0 are lifted. */
+/** Limits of 0 are lifted. */
 function configFrom(values: SettingValues) {
   const publicUrl = new URL(values.PUBLIC_URL ?? `http://localhost:${values.PORT}`);
   const basePath = publicUrl.pathname.replace(/\/$/, '');
   return {
     port: values.PORT,
-    // Fastify opens two servers for "localhost", but connections are counted and drained on one.
+    // Fastify opens two servers for "localhost", but connections are counted and drained on only one.
     host: values.HOST === 'localhost' ? '127.0.0.1' : values.HOST,
-    /** URL of the page, without a slash at its end. */
+    /** URL of the page, without a final slash. */
     publicUrl: publicUrl.origin + basePath,
-    /** Its path, such as `/guide`; empty at the root of its host. */
     basePath,
-    /** Whether PUBLIC_URL is https: turns on HSTS, and Secure and prefixed cookies. */
+    /** True for https: turns on HSTS and Secure, prefixed cookies. */
     secure: publicUrl.protocol === 'https:',
     database: values.DATABASE_URL,
     mail: mailFrom(values),
-    /** Null: the product title at the host of PUBLIC_URL, which real mail servers will distrust. */
+    /** Null: the product title at the host of PUBLIC_URL, which mail servers will distrust. */
     mailFrom: values.MAIL_FROM ?? null,
-    /** The domain of return paths, a different one for each e-mail; null: they are the address of MAIL_FROM. */
+    /** Domain of the return paths; null: the e-mail address of MAIL_FROM. */
     bounceDomain: values.BOUNCE_DOMAIN ?? null,
-    /** Authenticates the events of each mail provider; null: its events are refused. */
+    /** Credentials of each mail provider's events; null: its events are refused. */
     mailEvents: {
       sesTopic: values.MAIL_EVENTS_SES_TOPIC ?? null,
       postmarkLogin: values.MAIL_EVENTS_POSTMARK_LOGIN ?? null,
       mailgunKey: values.MAIL_EVENTS_MAILGUN_KEY ?? null,
       sendgridKey: values.MAIL_EVENTS_SENDGRID_KEY ?? null,
     },
-    /** Newest first. Empty: the server makes one and keeps it in the data folder (SQLite only). */
+    /** Newest first. Empty: the server creates one in the data folder (SQLite only). */
     appSecrets: values.APP_SECRET ?? [],
-    /** Whose X-Forwarded-For counts: false for none, the number of trusted hops, or the trusted networks. */
+    /** The proxies whose X-Forwarded-For counts: false, a number of hops, or networks. */
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
     limits: {
@@ -141,9 +131,9 @@ function configFrom(values: SettingValues) {
     freeMail: values.FREE_MAIL,
     disposableMail: values.DISPOSABLE_MAIL,
     webhooks: {
-      // A URL that is listed twice gets each event once.
+      // Sends each event once to a URL given twice.
       urls: [...new Set((values.WEBHOOK_URLS ?? []).map((text) => new URL(text).href))],
-      /** Newest first. Empty: made from APP_SECRET. */
+      /** Newest first. Empty: derived from APP_SECRET. */
       secrets: values.WEBHOOK_SECRET ?? [],
       allowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'yes',
     },
@@ -173,7 +163,6 @@ function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConf
   };
 }
 
-/** Warnings about risks that SMTP_URL takes. */
 function smtpWarnings(mail: MailConfig): string[] {
   if (mail.kind === 'files') return [];
   const { searchParams, hostname } = new URL(mail.url);
@@ -194,8 +183,8 @@ function smtpWarnings(mail: MailConfig): string[] {
 }
 
 /**
- * The same settings with the full name of every file.
- * @param folder where relative names start
+ * Makes file names absolute.
+ * @param folder of relative names
  */
 export function resolvePaths(config: Config, folder: string): Config {
   const { mail } = config;

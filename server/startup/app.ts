@@ -1,4 +1,4 @@
-// The HTTP application as a plain function of the service (service.ts). It does not listen: main.ts does, and tests do.
+// Builds the HTTP application of a service, without listening.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -9,11 +9,10 @@ import { addVisitorRoutes } from '#server/leads/routes.ts';
 import type { VisitorService } from '#server/leads/visitor-service.ts';
 
 export type AppOptions = HttpOptions & {
-  /** For tests: how Amazon SNS, the only host that is asked, is asked. */
+  /** For tests: replaces requests to Amazon SNS. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 };
 
-/** Builds the application; the caller listens or injects. */
 export async function buildApp(
   service: VisitorService & { readonly logger: Logger },
   options: AppOptions,

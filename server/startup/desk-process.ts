@@ -1,5 +1,4 @@
-// The desk in a browser runs in another process, so that no export or report blocks the loop that answers visitors. This one starts it,
-// starts it again when it ends, and ends it with itself. It knows the file and nothing else of the desk.
+// Runs the desk in a separate process, so that no export blocks visitors, and restarts it when it ends.
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
@@ -8,16 +7,15 @@ import type { Logger } from 'pino';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
-/** Before it is started again: the first time, and at most. */
+/** Pause before a restart. */
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
-/** One that ran for so long is started again after the first pause. */
+/** After this run time, the first pause applies again. */
 const STEADY_MS = 60_000;
-/** A desk that is to end answers what it has in hand within this time. A long export is cut off, and its browser says so. */
+/** Time for pending responses. A longer export is cut off, and the browser reports it. */
 const END_WITHIN_MS = 5_000;
 
 export type DeskProcess = { readonly stop: () => Promise<void> };
 
-/** Starts it. @param file for tests: another file to run */
 export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = FILE): DeskProcess {
   let isStopping = false;
   let child: ChildProcess | null = null;
@@ -26,9 +24,10 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
 
   const start = (): void => {
     const startedAt = performance.now();
-    // It listens on DESK_PORT, and has no part in the sockets that this process was given.
+    // The desk listens on DESK_PORT and must not use this process's sockets.
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
-    // Its standard error passes through here: a process that waits for the end of ours must not wait for its.
+    // Piped through this process: otherwise a program that waits for the end of our standard error would wait
+    // for the desk too.
     const started = spawn(process.execPath, [file], { env, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
     child = started;
     started.stderr?.pipe(process.stderr, { end: false });
@@ -41,7 +40,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
       if (performance.now() - startedAt >= STEADY_MS) pauseMs = PAUSE_MS.first;
       logger.error(
         { ...why, startsAgainInMs: pauseMs },
-        'The process of the desk ended. It is started again; the page serves on.',
+        'The desk process ended. It is restarted; the page keeps running.',
       );
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);
@@ -63,7 +62,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
           clearTimeout(kill);
           resolve();
         });
-        // The end of the channel is the sign to end, as it is when this process is killed.
+        // The desk exits when the channel closes, which also happens if this process is killed.
         if (ending.connected) ending.disconnect();
         else ending.kill('SIGTERM');
       });

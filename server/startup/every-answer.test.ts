@@ -1,5 +1,4 @@
-// Every field of the form is kept and shown wherever a lead is. No author has to remember all the places: a field that is new in
-// shared/lead.ts is looked for in each, and so is the answer to a question of a campaign's own.
+// Looks for every field of shared/lead.ts, and for a custom question, wherever leads are stored or shown.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +20,6 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 const EMAIL = 'ada@example.com';
 const OPERATOR = 'you@example.com';
 const FIXED = Object.keys(Lead.shape).filter((field) => field !== 'email' && field !== 'consent');
-/** The question of the campaign's own. */
 const OWN = 'job_title';
 const FORM = `fields:
   - id: ${OWN}
@@ -30,12 +28,11 @@ const FORM = `fields:
     properties: { hubspot: Job Title, salesforce: Title, mailchimp: Position, pipedrive: Person - Job title }
 `;
 const NAMES = [...FIXED, OWN];
-/** Text that stands nowhere else, for each. */
 const answer = (name: string, mark: string): string => `${mark} ${name}`;
 const fixedAnswers = (mark: string) => Object.fromEntries(FIXED.map((name) => [name, answer(name, mark)]));
 const answers = (mark: string) => ({ ...fixedAnswers(mark), answers: { [OWN]: answer(OWN, mark) } });
 
-it('every field of the form stands in the documents that list them', () => {
+it('the docs list every field of the form', () => {
   const document = (name: string) => readFileSync(path.join(PROJECT_FOLDER, 'docs', name), 'utf8');
   const api = document('api.md');
   assert.ok(
@@ -52,8 +49,8 @@ it('every field of the form stands in the documents that list them', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`whatever the form asks, on ${engine}`, () => {
-    it('is kept and shown wherever a lead is, can be corrected, and is erased', () =>
+  describe(`every field of the form on ${engine}`, () => {
+    it('is stored, shown with each lead, correctable, and erased', () =>
       inFolder((folder) =>
         withReceiver(undefined, (receiver) => {
           const campaign = path.join(folder, 'campaign');
@@ -67,7 +64,6 @@ for (const engine of ENGINES) {
             NEW_LEAD_EMAIL: 'each',
           };
           return withServer({ engine, env }, async (server) => {
-            // Receivers compare with their own clock.
             server.setClock(Date.now());
             const missing: string[] = [];
             const look = (place: string, text: string, mark: string) =>
@@ -148,7 +144,7 @@ for (const engine of ENGINES) {
               `${OWN}=${answer(OWN, 'Corrected')}`,
             ];
             look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
-            look('a lead that was corrected', await run('export'), 'Corrected');
+            look('a corrected lead', await run('export'), 'Corrected');
             const story = await run('show', EMAIL);
             for (const name of NAMES)
               if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
@@ -163,9 +159,8 @@ for (const engine of ENGINES) {
             for (const table of TABLE_NAMES) {
               const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
               for (const name of NAMES)
-                // In a column that holds JSON, the quote is escaped.
                 if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
-                  missing.push(`${table} has ${name} of who was erased`);
+                  missing.push(`${table} still has ${name} of the erased person`);
             }
             assert.deepEqual(missing, []);
           });

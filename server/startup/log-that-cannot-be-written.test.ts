@@ -1,4 +1,3 @@
-// A server whose standard output cannot be written: what is lost is lines of the log, and nothing else.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,20 +15,17 @@ import { freePort } from '#testing/free-port.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-/** Every write to it fails as on a full disk. Linux has it, macOS does not. */
+/** Every write fails as on a full disk. Only on Linux. */
 const FULL_DISK = '/dev/full';
 const noFullDisk = existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} here`;
-/** An answer that takes longer does not come. */
 const ANSWER_WITHIN_MS = 5_000;
 const START_WITHIN_MS = 30_000;
 
 type Server = {
   readonly child: ChildProcess;
-  /** The status of the answer. @param agent keeps connections; each request has its own if not given */
   readonly get: (address: string, agent?: Agent) => Promise<number>;
 };
 
-/** Starts a server and waits until it answers; what it says cannot be read. */
 async function start(
   folder: string,
   stdio: StdioOptions,
@@ -74,14 +70,12 @@ async function start(
   return { child, get };
 }
 
-/** A visitor and a monitor are served, whatever a stranger asks for; SIGTERM ends it in order. */
 async function servesAndStops({ child, get }: Server, strangers: number): Promise<void> {
   const ended = once(child, 'exit');
   try {
     const agent = new Agent({ keepAlive: true });
     for (let count = 0; count < strangers; count += 1)
       assert.equal(await get(`/nothing-${count}`, agent), 404);
-    // A connection that is kept would hold up the stop.
     agent.destroy();
     assert.deepEqual(
       await Promise.all(['/', API.live, API.health].map((address) => get(address))),
@@ -94,8 +88,8 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
   }
 }
 
-describe('a server whose log cannot be written', { concurrency: true }, () => {
-  it('serves and stops as ever on a full disk', { skip: noFullDisk }, () =>
+describe('a server with an unwritable log', { concurrency: true }, () => {
+  it('serves and stops normally on a full disk', { skip: noFullDisk }, () =>
     inFolder(async (folder) => {
       const disk = openSync(FULL_DISK, 'w');
       try {
@@ -106,36 +100,32 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
     }),
   );
 
-  it(
-    'ends at an error that nobody handles, with its code, on a full disk as well',
-    { skip: noFullDisk },
-    () =>
-      inFolder(async (folder) => {
-        const disk = openSync(FULL_DISK, 'w');
-        // A fault of ours, whenever it is asked for.
-        const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
-        const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
-        try {
-          const { child } = await start(folder, ['ignore', disk, disk], env);
-          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-          child.kill('SIGUSR2');
-          assert.deepEqual(await ended, [1, null]);
-        } finally {
-          closeSync(disk);
-        }
-      }),
+  it('exits with its code after an unhandled error on a full disk', { skip: noFullDisk }, () =>
+    inFolder(async (folder) => {
+      const disk = openSync(FULL_DISK, 'w');
+      const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
+      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+      try {
+        const { child } = await start(folder, ['ignore', disk, disk], env);
+        const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+        child.kill('SIGUSR2');
+        assert.deepEqual(await ended, [1, null]);
+      } finally {
+        closeSync(disk);
+      }
+    }),
   );
 
-  it('serves and stops as ever when its reader has gone (`npm -s start | head -1`)', () =>
+  it('serves and stops normally after its reader has exited (`npm -s start | head -1`)', () =>
     inFolder(async (folder) => {
       const server = await start(folder, ['ignore', 'pipe', 'inherit']);
       server.child.stdout?.destroy();
       await servesAndStops(server, 20);
     }));
 
-  it('serves and stops as ever when its reader reads no more, and what it may hold is full', () =>
+  it('serves and stops normally with a stalled reader and a full buffer', () =>
     inFolder(async (folder) => {
-      // More lines than the pipe and its unread end take.
+      // More lines than fit into the pipe and the log's buffer.
       await servesAndStops(await start(folder, ['ignore', 'pipe', 'inherit']), 1_000);
     }));
 });

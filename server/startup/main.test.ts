@@ -1,4 +1,3 @@
-// The production command as a process: how it starts, and where it keeps its files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -32,14 +31,14 @@ const ask = (site: { readonly url: string }) =>
   });
 
 describe('the start', () => {
-  it('is refused with one sentence for each slip in settings and words, all at once, and touches nothing', () => {
+  it('is refused with one sentence per mistake in settings and words, and changes nothing', () => {
     const copy = copyProject();
     try {
-      for (const [file, slip] of [
+      for (const [file, mistake] of [
         ['site.yaml', 'titel: A'],
         ['landing.yaml', 'heroe: B'],
       ] as const)
-        writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
+        writeFileSync(path.join(copy.folder, 'campaign', file), `${mistake}\n`, { flag: 'a' });
       const { status, stderr, stdout } = spawnSync(process.execPath, ['server/start.js', '--check'], {
         cwd: copy.folder,
         env: {
@@ -63,7 +62,7 @@ describe('the start', () => {
     }
   });
 
-  it('that fails leaves one line in the log, and no word of what the database said', () =>
+  it('logs one line without the database’s message if it fails', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'leads.db');
       const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
@@ -81,7 +80,7 @@ describe('the start', () => {
     }));
 });
 
-it('a start translates nothing that the look before it has translated', () =>
+it('a start compiles nothing that --check has compiled', () =>
   inFolder(async (folder) => {
     const env = { NODE_COMPILE_CACHE: path.join(folder, 'compiled'), CAMPAIGN_FOLDER: TEST_CAMPAIGN };
     const { status, stderr } = spawnSync(process.execPath, [START, '--check'], {
@@ -89,7 +88,6 @@ it('a start translates nothing that the look before it has translated', () =>
       encoding: 'utf8',
     });
     assert.equal(status, 0, stderr);
-    // The modules of Node that are loaded when the process ends.
     const tell = `process.on('exit', () => console.log('Loaded:' + process.moduleLoadList.join()));`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
     const site = await startSiteProcess({ ...env, NODE_OPTIONS }, folder);
@@ -101,7 +99,7 @@ it('a start translates nothing that the look before it has translated', () =>
   }));
 
 describe('an instance', () => {
-  it('is the same wherever the command was typed, and is served though its mail account cannot be used', () =>
+  it('is the same from any working folder, and is served despite a broken mail account', () =>
     inFolder(async (folder) => {
       const elsewhere = path.join(folder, 'elsewhere');
       mkdirSync(elsewhere);
@@ -126,7 +124,7 @@ describe('an instance', () => {
       );
     }));
 
-  it('without INSTANCE_FOLDER is that of the project, never the current folder', () =>
+  it('without INSTANCE_FOLDER is the project’s, never the working folder', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
       const before = process.cwd();
@@ -142,7 +140,7 @@ describe('an instance', () => {
       }
     }));
 
-  it('leaves a folder alone that is not its own, and says who can look into it', () =>
+  it('does not change a foreign folder, and warns if others can read it', () =>
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
@@ -153,11 +151,11 @@ describe('an instance', () => {
       for (const name of ['shared', '.env'])
         assert.match(
           warnings.join('\n'),
-          new RegExp(`^Other users of this machine can look into \\S+/${name}\\. `, 'm'),
+          new RegExp(`^Other users of this machine can read \\S+/${name}\\. `, 'm'),
         );
     }));
 
-  it('writes nothing but lines of its log where standard output is no terminal', () =>
+  it('writes only log lines if standard output is not a terminal', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
       assert.equal((await ask(site)).status, 202);
@@ -172,7 +170,7 @@ describe('an instance', () => {
     }));
 });
 
-it('a release can be gone back to: it serves a database that a newer one has used, tidies it and keeps it private', () =>
+it('an older release serves a newer database, does its housekeeping and keeps it private', () =>
   inFolder(async (folder) => {
     const data = path.join(folder, 'data');
     const mail = path.join(data, 'mail');
@@ -189,7 +187,6 @@ it('a release can be gone back to: it serves a database that a newer one has use
       .values({ key: 'left over', started_at: 0, ends_at: 1, count: 1 })
       .execute();
     await close();
-    // Whatever the umask is, and whatever the modes were.
     mkdirSync(mail, { recursive: true });
     for (const name of ['leads.db', 'leads.db-wal', 'app-secret', 'mail/old.eml']) {
       writeFileSync(path.join(data, name), '', { flag: 'a' });
@@ -212,7 +209,8 @@ it('a release can be gone back to: it serves a database that a newer one has use
         assert.equal(modeOf(name), '600', name);
       for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
       for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
-      // Soon after the start, or a process that is often restarted would keep things too long.
+      // Runs soon after the start, because a frequently restarted process would otherwise never delete
+      // anything.
       await until(() => back.output().includes('Housekeeping deleted'));
       assert.match(back.output(), /"expired":\{"limit_windows":1\}/);
     } finally {
@@ -220,8 +218,8 @@ it('a release can be gone back to: it serves a database that a newer one has use
     }
   }));
 
-describe('a change of APP_SECRET', () => {
-  it('signs no visitor out and keeps the codes under way, as long as the old one stands second', () =>
+describe('rotating APP_SECRET', () => {
+  it('keeps sessions and pending codes while the old secret is listed second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
@@ -232,7 +230,6 @@ describe('a change of APP_SECRET', () => {
           },
           test,
         );
-      /** The same browser before and after. */
       const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
         reader: new Map(),
         waiter: new Map(),
@@ -262,7 +259,6 @@ describe('a change of APP_SECRET', () => {
         assert.equal(verified.statusCode, 200, verified.body);
         cookies.waiter = waiter.cookies;
       });
-      // Only the new one: what it signed counts, what the old one signed does not.
       await withSecret(fresh, async (server) => {
         assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
         assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);

@@ -1,5 +1,5 @@
-// The server's process, and the only file with side effects: reads settings and words, opens the service, starts workers, HTTP and
-// upkeep, and stops them in order. With --check it stops after settings, words and ports.
+// The server's process and its only file with side effects: reads settings and words, starts everything, and
+// stops it in order.
 import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -15,14 +15,13 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
 import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
-/** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
+/** Limit of a stop, because systemd and Docker do not wait for ever either. */
 const STOP_DEADLINE_MS = 15_000;
-/** How long connections that are kept alive have to learn that this process stops. */
+/** Time for kept-alive connections to learn about the stop. */
 const DRAIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
-/** How long requests in hand have after that. */
 const CLOSE_PATIENCE_MS = 5_000;
-/** A connection that nothing waits for, as to a mail server that does not answer, keeps a stopped process no longer than this. */
+/** Limit for connections that nothing waits for, such as one to a silent mail server. */
 const LINGER_MS = 500;
 /** The first descriptor that systemd passes (sd_listen_fds(3)). */
 const FIRST_SOCKET = 3;
@@ -31,18 +30,17 @@ const socket =
     ? { fd: FIRST_SOCKET }
     : null;
 
-// Here and not in start.js, so that --check has loaded every file that a start needs, and keeps it compiled.
+// Here, not in start.js, so that --check loads and caches every file of a start.
 if (process.argv.includes('--check')) await check();
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;
-// Before anything is opened: a second process must not touch what the first one works with.
 await refuseTakenPorts();
 const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
 process.on('exit', writeRest);
-// By default Node would write the whole error to standard error, with the row that the database could not store.
+// Node would print the whole error, including the row that the database could not store.
 process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  logger.fatal({ err: error }, 'The server stops after an unhandled error.');
   process.exit(1);
 });
 
@@ -54,7 +52,7 @@ const opening = await openService(instance, {
 });
 const service = opening.type === 'service' ? opening.service : refuse(opening.mistakes);
 const { mail, metrics, funnel } = service;
-// No module is loaded once this process serves: by then "npm ci" may have replaced our packages.
+// No module is loaded later, because "npm ci" may have replaced the packages by then.
 await loadWebhookSender(config);
 service.startSending();
 let stopping = false;
@@ -65,28 +63,26 @@ let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
   interrupts += 1;
-  // npm passes on each Ctrl-C, which the terminal has already sent here: only the third signal is a second Ctrl-C.
+  // npm forwards each Ctrl-C that the terminal has already sent, so the third signal is the second Ctrl-C.
   if (interrupts >= 3) process.exit(130);
   stop(signal);
 });
-// The terminal was closed.
 process.on('SIGHUP', () => stop('SIGINT'));
 
 const { metricsServer } = await listen().catch(async (error: unknown) => {
-  // Another program has taken the port since we looked.
+  // Another program took the port after the check.
   await refuseTakenPorts(error);
   throw error;
 });
 announceStart();
-// Not awaited: the page serves, and the outbox keeps mail that cannot be sent.
+// Not awaited: the page works without mail, and the outbox keeps unsent mail.
 void tryMailAccount();
 if (!stopping) upkeep = startUpkeep(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
-/** Checks before `npm start` builds the site: a build takes seconds, and a second start must not touch the files of the first. */
+/** Runs before the build, which takes seconds and must not touch a running server's files. */
 async function check(): Promise<never> {
   const read = readInstance();
-  // systemd listens on PORT and hands its socket to the start itself, not to this check.
   const given = process.argv.includes('--socket') ? {} : socket;
   const mistakes = [
     ...(read.type === 'mistakes' ? read.mistakes : await portMistakes(read.config, { socket: given })),
@@ -107,7 +103,6 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
   return { instance: read, release: site.release };
 }
 
-/** @param error why listening failed; then only that port is looked at */
 async function refuseTakenPorts(error?: unknown): Promise<void> {
   const port = error instanceof Error && 'port' in error ? error.port : undefined;
   const mistakes = await portMistakes(config, { only: port, socket });
@@ -117,12 +112,10 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
 async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
   const started =
     config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
-  // A socket goes before a port.
   await app.listen({ port: config.port, host: config.host, ...socket });
   return { metricsServer: started };
 }
 
-/** Prints why the server cannot start, and ends the process. */
 function refuse(mistakes: readonly string[]): never {
   process.stderr.write(sayRefusal(mistakes));
   process.exit(1);
@@ -142,28 +135,28 @@ function announceStart(): void {
     );
   } else if (config.mailFrom === null) {
     say(
-      'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
+      'MAIL_FROM is not set: set it to an e-mail address at your domain, or mail servers will treat the codes as spam.',
     );
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   say(`Ready on http://${host}:${port}${config.basePath}`);
 }
 
-/** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
+/** Requests, then mail, then the database, because each needs the next. */
 function stop(signal: string): void {
   if (stopping) return;
   stopping = true;
   logger.info({ signal }, 'Stopping.');
   setTimeout(() => {
-    logger.error('Stopping took too long; what was still running is cut off.');
+    logger.error('Stopping took too long; the remaining work is cut off.');
     process.exit(1);
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     upkeep?.stop();
     const deskStopped = deskProcess?.stop();
-    // SIGINT comes from a person at a terminal, who has no balancer and does not want to wait.
+    // SIGINT comes from a person, who has no load balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server);
-    // A request that never ends must not keep the mail in hand from being finished.
+    // An endless request must not keep pending mail from finishing.
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
     await app.close();
     clearTimeout(cutOff);
@@ -183,11 +176,11 @@ function stop(signal: string): void {
 }
 
 /**
- * Stops accepting connections and waits for those that are open to end: balancers and browsers keep connections, and may send a
- * request at the very moment the server closes one. Meanwhile responses carry `Connection: close` (http.ts).
+ * Stops accepting and waits for open connections to end, because a client may send a request just as the
+ * server closes. Responses carry `Connection: close` (http.ts).
  */
 async function drainConnections(server: Server): Promise<void> {
-  // The close of net, not that of http, which would end idle connections at once.
+  // Not http's close, which would end idle connections at once.
   net.Server.prototype.close.call(server);
   const deadline = Date.now() + DRAIN_MS;
   while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);

@@ -1,4 +1,3 @@
-// Opens the secrets of a service: those of APP_SECRET, or the one in a file beside the database.
 import path from 'node:path';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -8,39 +7,37 @@ import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#se
 import type { Config } from '#server/settings/settings.ts';
 
 const STRANGE_SECRET =
-  'The secret is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+  'This database was used with a different secret: visitors with a session or a pending code must request a new code. To avoid that, stop and list the old secret second: APP_SECRET=new,old';
 
-/**
- * Why the secret in a file does not fit the database.
- * @returns sentences, with what to do
- */
+/** @returns sentences with the action */
 const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
     what === 'missing'
       ? 'is missing, though this database was used with a secret before'
-      : 'is none that this database was used with'
+      : 'differs from the secrets that this database knows'
   }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
-  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors who are signed in or wait for a code must then ask for a new one, ' +
-  'links in mails end, and nobody knows any more who was erased and must not come back.';
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors with a session or a pending code must then request a new code, ' +
+  'links in mails end, and erased people are no longer recognised.';
 
 /**
- * Opens them, and makes the file where there is neither. Codes and sessions of a database mean nothing without the secret that made
- * them, so a database that was used with one gets no other by accident.
- * @param options folder: where the file is. now: milliseconds since 1970
- * @returns warning: a sentence for the operator, or null. Throws CannotOpen
+ * A used database never gets a new secret by accident, because its codes and sessions would be lost.
+ * @param options folder: of the file. now: milliseconds since 1970
+ * @returns warning: a sentence, or null
+ * @throws CannotOpen
  */
 export async function openSecrets(
   db: Db,
   { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
-  // Asked before the file is read: another process that starts for the first time makes the file first.
+  // Queried before reading the file, because another process that starts for the first time writes the file
+  // first.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
     config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],
   );
   const ids = secrets.map(({ id }) => id);
   const isStrange = known.length > 0 && !ids.some((id) => known.includes(id));
-  // A secret in the settings is meant; the file can be one that another instance made for itself, as after a restore elsewhere.
+  // APP_SECRET is deliberate; a file can belong to another instance, as after a restore elsewhere.
   if (isStrange && config.appSecrets.length === 0)
     throw new CannotOpen(saySecretUnfit(secretFileIn(folder), 'strange'));
   await rememberSecretIds(db, ids, now);
@@ -50,7 +47,7 @@ export async function openSecrets(
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
   const file = secretFileIn(folder);
   const explain = (error: unknown) =>
-    explainFileFailure(error, file, 'Give this user the right to, or set APP_SECRET.');
+    explainFileFailure(error, file, 'Grant this user permission, or set APP_SECRET.');
   const kept = await orRefuse(() => readSecretFile(file), explain);
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);

@@ -1,4 +1,3 @@
-// A start that cannot succeed says why in one sentence.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -31,7 +30,7 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-/** Starts the server where it cannot start; the one sentence it ends with. One process shows for each kind how it gets there. */
+/** Starts a process and returns its only sentence. Each kind of failure has one such test. */
 async function refusal(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -55,7 +54,6 @@ async function refusal(
   return sentence;
 }
 
-/** The one sentence with which a start there would end. */
 async function refusedStart(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { mistakes } = await tryStart(folder, env);
   const [sentence = '', ...others] = mistakes;
@@ -63,8 +61,8 @@ async function refusedStart(folder: string, env: Readonly<Record<string, string>
   return sentence;
 }
 
-describe('a start that cannot succeed ends with one sentence:', { concurrency: 2 }, () => {
-  it('the port is taken by another program', () =>
+describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
+  it('another program uses the port', () =>
     inFolder(async (folder) => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
@@ -77,7 +75,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the page is running already, and npm start says so before it builds', () =>
+  it('the page is already running, before npm start builds', () =>
     withServer({ engine: 'sqlite' }, ({ app }) =>
       inFolder(async (folder) => {
         const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
@@ -93,27 +91,27 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       }),
     ));
 
-  it('HOST is no address of this machine', () =>
+  it('HOST is not an IP address of this machine', () =>
     inFolder(async (folder) =>
       assert.match(
         await refusedStart(folder, { HOST: '192.0.2.1' }),
-        /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
+        /^HOST must be an IP address of this machine \(EADDRNOTAVAIL\)/,
       ),
     ));
 
-  it('the data folder cannot be made', () =>
+  it('the data folder cannot be created', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
         await refusedStart(folder, {}),
-        /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
+        /^The database .+\/data\/leads\.db cannot be created or written \((ENOTDIR|EEXIST)\)\./,
       );
     }));
 
-  it('the database is none, or damaged', () =>
+  it('the database file is invalid or damaged', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
-      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
       writeFileSync(file, 'Dear diary, '.repeat(100));
       assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
@@ -130,7 +128,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
-  it('the database is from before the first release, and stays as it was', () =>
+  it('the database, which stays unchanged, is older than the first release', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
@@ -147,18 +145,18 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.deepEqual(readFileSync(file), before);
     }));
 
-  it('the database is a device or a pipe, which stays as it was', () =>
+  it('the database, which stays unchanged, is a device or a pipe', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       execFileSync('mkfifo', ['--mode=666', pipe]);
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: `file:${pipe}` }),
-        `${pipe} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`,
+        `${pipe} is a device, a pipe or a socket, and was not changed. Name a file in DATABASE_URL.`,
       );
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
 
-  it('the database was used by a newer version from which there is no way back', () =>
+  it('the database was migrated irreversibly by a newer version', () =>
     inFolder(async (folder) => {
       assert.deepEqual((await tryStart(folder)).mistakes, []);
       const { db, close } = openDatabase(
@@ -176,7 +174,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
-  it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
+  it('PostgreSQL is unreachable, refuses the login, or lacks the database or TLS', () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       const refused = (change: (address: URL) => void) => {
@@ -199,41 +197,41 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.match(
         await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
-        /offers no TLS\./,
+        /does not offer TLS\./,
       );
       assert.equal(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
-        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or mend DATABASE_URL.`,
+        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or correct DATABASE_URL.`,
       );
       assert.match(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
-        /offers no TLS\./,
+        /does not offer TLS\./,
       );
       if (behindPgBouncer()) return;
       assert.equal(
         await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
-        `PostgreSQL at ${where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of DATABASE_URL.`,
+        `PostgreSQL at ${where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from DATABASE_URL.`,
       );
       for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
         assert.match(
           await refused((address) => address.searchParams.set('options', options)),
-          /refuses a parameter of DATABASE_URL \(.+\)\. Mend it, or take it out\.$/,
+          /refuses a parameter of DATABASE_URL \(.+\)\. Correct it, or remove it\.$/,
           options,
         );
     }));
 
-  it('PostgreSQL takes no writes', { skip: behindPgBouncer() }, () =>
+  it('PostgreSQL refuses writes', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       url.searchParams.set('options', '-c default_transaction_read_only=on');
       assert.equal(
         await refusedStart(folder, { DATABASE_URL: url.href, APP_SECRET: TEST_SECRET }),
-        `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
+        `PostgreSQL at ${url.host} is read-only. Name the primary server in DATABASE_URL.`,
       );
     }),
   );
 
-  it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
+  it('the DKIM key is missing, or too weak for receivers', () =>
     inFolder(async (folder) => {
       const refused = () =>
         refusedStart(folder, {
@@ -251,7 +249,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
           generateKeyPairSync('ed25519').privateKey.export(pem),
           /must hold an RSA key of 1024 bits or more\./,
         ],
-        // nodemailer would sign with it, and call the signature RSA.
+        // nodemailer would sign with it and label the signature RSA.
         [
           generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
           /must hold an RSA key of 1024 bits or more\./,
@@ -264,18 +262,21 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the secret is empty or cut short', () =>
+  it('the secret file is empty or truncated', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       mkdirSync(path.dirname(file));
       for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
         writeFileSync(file, content);
-        assert.match(await refusedStart(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.match(
+          await refusedStart(folder, {}),
+          /\/data\/app-secret is empty, truncated or not a secret/,
+        );
         assert.equal(readFileSync(file, 'utf8'), content, 'and stays as it was');
       }
     }));
 
-  it('the database was used with a secret that is not there', () =>
+  it('the database was used with a secret that is now missing', () =>
     inFolder(async (folder) => {
       const secretFile = path.join(folder, 'data', 'app-secret');
       assert.deepEqual((await tryStart(folder)).mistakes, []);
@@ -286,24 +287,23 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
-      // That of another instance, as after a restore on a new machine; the second start is refused as the first was.
+      // Another instance's secret, as after a restore. The second start must be refused too.
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(
           await refusedStart(folder, {}),
-          /\/data\/app-secret is none that this database was used with\. Put /,
+          /\/data\/app-secret differs from the secrets that this database knows\. Put /,
         );
       rmSync(secretFile);
 
-      // On purpose.
       const env = { APP_SECRET: TEST_SECRET };
       const first = await tryStart(folder, env);
-      assert.match(first.warnings.join('\n'), /^The secret is none that this database was used with: /m);
+      assert.match(first.warnings.join('\n'), /^This database was used with a different secret: /m);
       const second = await tryStart(folder, env);
       assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
     }));
 
-  it('a setting is misspelt, in the environment or in .env', () =>
+  it('a setting in the environment or in .env is misspelt', () =>
     inFolder(async (folder) => {
       assert.equal(
         await refusedStart(folder, { SMPT_URL: 'smtp://mail.example.com' }),
@@ -318,7 +318,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
-  it('a package is missing, or is not the version that is wanted', () =>
+  it('a package is missing or has the wrong version', () =>
     inFolder(async (folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -340,7 +340,6 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package pino is here in version 9\.0\.0, not 10\.4\.0\./,
       );
-      // A package that only a package needs.
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
       writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
       writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), `import 'thread-stream/deep';`);
@@ -348,7 +347,6 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
       );
-      // What only the build needs is asked for before it builds, and by nothing that runs.
       writeFileSync(
         path.join(folder, 'package.json'),
         JSON.stringify({
@@ -365,7 +363,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
 
-  it('the look before the build knows every package that the build imports', () => {
+  it('any package that the build imports is missing (buildPackages lists them all)', () => {
     const { dependencies, buildPackages } = JSON.parse(
       readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
     ) as {
@@ -388,7 +386,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
   });
 
-  it('Node is too old to read the rest', () =>
+  it('Node is too old', () =>
     inFolder(async (folder) => {
       const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
       assert.equal(

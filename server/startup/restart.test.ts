@@ -1,4 +1,3 @@
-// A restart: the process ends and the next one starts, on a socket that systemd keeps open. Nobody is refused meanwhile.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -12,15 +11,14 @@ import { until } from '#testing/until.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 const SETTINGS = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'guide@example.com' };
-/** A busy machine takes its time to start one process after the other. */
 const PATIENCE_MS = 60_000;
 const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 const RESTARTS = 2;
 
-it('a restart on a passed socket refuses no page and no form', () =>
+it('a restart on a systemd socket refuses no page and no form', () =>
   inFolder(async (folder) => {
     const env = { ...SETTINGS, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
-    // The socket wins over PORT.
+    // The socket overrides PORT.
     const page = await startOnHeldSocket({ ...env, PORT: '1' }, folder);
     let forms = 0;
     const get = async (headers: Record<string, string>) => {
@@ -54,10 +52,10 @@ it('a restart on a passed socket refuses no page and no form', () =>
     assert.equal(page.processes().length, RESTARTS + 1);
   }));
 
-it('nothing is loaded any more once the page serves, so that "npm ci" may put other packages into its place', async () => {
+it('a serving page loads no more modules, so "npm ci" can replace packages', async () => {
   const inbox = await startInbox();
   const receiver = await startReceiver();
-  // Reports each module of ours and of packages as Node loads it.
+  // Reports every package and project file that Node loads.
   const tell = `import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
       if (!url.startsWith('node:')) process.stdout.write('Loaded ' + url + '\\n');

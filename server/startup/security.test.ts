@@ -1,4 +1,3 @@
-// What docs/security.md promises and no other test shows.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -41,15 +40,15 @@ async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
 }
 
 for (const engine of ENGINES) {
-  describe(`on ${engine}`, () => {
-    it('a copy of the database holds no code, no session and no secret', () =>
+  describe(`security on ${engine}:`, () => {
+    it('a copy of the database contains no code, session or secret', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
         const code = codeIn(await server.inbox.waitForMail(EMAIL));
         const waiting = await wholeDatabase(server);
         assert.ok(waiting.includes(EMAIL), 'it is the right database');
-        // Not even as part of a time or an id.
+        // The code does not even occur in a time or an ID.
         assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
         await visitor.post(API.verify, { email: EMAIL, code });
         const verified = await wholeDatabase(server);
@@ -61,7 +60,7 @@ for (const engine of ENGINES) {
         assert.ok(!verified.includes(TEST_SECRET));
       }));
 
-    it('the log holds nothing about a person and no secret', () =>
+    it('the log contains no personal data and no secret', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         await visitor.post(API.leads, filledForm({ name: 'Ada\u2028Lovelace' }));
@@ -95,7 +94,7 @@ for (const engine of ENGINES) {
           assert.doesNotThrow(() => JSON.parse(line), 'one line, one record');
       }));
 
-    it('every answer has an id of ours, which its line in the log has too', () =>
+    it('every response has an ID that its log line repeats', () =>
       withServer({ engine }, async (server) => {
         const response = await server.app.inject({ url: API.article, headers: { 'x-request-id': 'mine' } });
         const id = String(response.headers['x-request-id']);
@@ -103,7 +102,7 @@ for (const engine of ENGINES) {
         assert.ok(server.logLines.some((line) => line.includes(id)));
       }));
 
-    it('whatever is sent, an answer below 500 with a sentence comes back', { timeout: 60_000 }, () =>
+    it('random requests get a response below 500 with a sentence', { timeout: 60_000 }, () =>
       withServer(
         {
           engine,
@@ -159,7 +158,7 @@ for (const engine of ENGINES) {
                   ...(method !== 'GET' && { payload: JSON.stringify(payload) }),
                 });
                 assert.ok(response.statusCode < 500, `${response.statusCode} ${response.body}`);
-                // Links in mails are opened by people: where one leads nowhere, a page says so.
+                // People open links from mails, so an invalid one gets a page.
                 const isPage = response.headers['content-type'] === 'text/html; charset=utf-8';
                 const text = decodedBody(response).toString();
                 const sentence = isPage ? (/<h1>(.*?)<\/h1>/.exec(text)?.[1] ?? '') : text;
@@ -175,7 +174,6 @@ for (const engine of ENGINES) {
                 assert.equal(response.headers['x-content-type-options'], 'nosniff');
               },
             ),
-            // A page that is sent compressed, whichever way the visitor takes.
             { numRuns: 400, examples: [[API.guide, 'GET', null, { 'accept-encoding': '*' }, '']] },
           );
           await fc.assert(
@@ -196,7 +194,6 @@ for (const engine of ENGINES) {
             ),
             { numRuns: 60 },
           );
-          // Whatever was accepted is plain text on one line.
           const rows = await server.database.db
             .selectFrom('submissions')
             .select(['name', 'company', 'email'])
@@ -210,13 +207,12 @@ for (const engine of ENGINES) {
   });
 }
 
-it('over https both cookies are Secure, host-only and out of reach for scripts, and browsers stay on https', () =>
+it('over https both cookies are Secure, host-only and HttpOnly, and browsers stay on https', () =>
   withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
     const visitor = createVisitor(server);
     const asked = await visitor.post(API.leads, filledForm());
     const code = codeIn(await server.inbox.waitForMail(EMAIL));
     const verified = await visitor.post(API.verify, { email: EMAIL, code });
-    // For this host alone: its neighbours under the domain may not speak https at all.
     assert.equal(verified.headers['strict-transport-security'], 'max-age=31536000');
     const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     assert.deepEqual(
@@ -232,7 +228,7 @@ it('over https both cookies are Secure, host-only and out of reach for scripts, 
     }
   }));
 
-it('a planted session is replaced when a code is entered', () =>
+it('entering a code replaces a planted session', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const enter = async (email: string, planted?: string) => {
       const visitor = createVisitor(server);
@@ -246,14 +242,13 @@ it('a planted session is replaced when a code is entered', () =>
     const victims = await enter(EMAIL, attackers);
     assert.notEqual(victims, '');
     assert.notEqual(victims, attackers);
-    // And what one cookie is signed for, the other cannot be used for.
     const crossed = createVisitor(server);
     await crossed.post(API.leads, filledForm({ email: 'mallory@example.com' }));
     crossed.cookies.set('session', crossed.cookies.get('challenge') ?? '');
     assert.equal((await crossed.get(API.article)).statusCode, 401);
   }));
 
-it('no path leads out of the folder of public files', () =>
+it('no path leaves the folder of public files', () =>
   withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     for (const url of [
       '/../package.json',
@@ -280,7 +275,7 @@ it('no path leads out of the folder of public files', () =>
     }
   }));
 
-it('no address gets into the log, though the mail server repeats it', () => {
+it('the log omits an e-mail address that the mail server repeats', () => {
   const onRecipient = (address: string) =>
     Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
   return withServer({ engine: 'sqlite', inbox: { onRecipient } }, async (server) => {
@@ -294,8 +289,8 @@ it('no address gets into the log, though the mail server repeats it', () => {
   });
 });
 
-// A regular expression that backtracks would take minutes for these, and the test would never end.
-it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
+// A backtracking regular expression would take minutes.
+it('validation of any text is fast', { timeout: 60_000 }, () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const email of [
       `${'a'.repeat(5_000)}@`,
@@ -313,7 +308,7 @@ it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
   }),
 );
 
-it('settings are read or complained about, whatever they are', () => {
+it('random settings are accepted or reported', () => {
   const names = [
     'PORT',
     'PUBLIC_URL',

@@ -1,4 +1,3 @@
-// The service on its own: opened beside another one, without a site, and where it cannot be opened.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -50,7 +49,6 @@ async function complaintOf(instance: Instance): Promise<string> {
 const databaseUrlFor = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase();
 
-/** How many connections there are to a PostgreSQL database, apart from the one that asks. */
 async function connectionsTo(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -61,7 +59,6 @@ async function connectionsTo(url: string): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** The files of a folder that this process has open. */
 function openFilesIn(folder: string): string[] {
   return readdirSync('/proc/self/fd')
     .flatMap((fd) => {
@@ -76,7 +73,7 @@ function openFilesIn(folder: string): string[] {
 
 for (const engine of ENGINES) {
   describe(`a service on ${engine}`, { concurrency: true }, () => {
-    it('is opened twice on one database: what one of them queues, the other one mails once its worker starts', (t) =>
+    it('can be opened twice on one database, and the second sends mail queued by the first', (t) =>
       inFolder(async (folder) => {
         const inbox = await startInbox();
         t.after(() => inbox.close());
@@ -103,14 +100,13 @@ for (const engine of ENGINES) {
         assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
         await second.close();
 
-        // The worker ended in order, before the database was closed.
         const third = await open(instance);
         assert.deepEqual(await outbox(third), ['sent after 1 tries']);
         assert.deepEqual(third.warnings, []);
         await third.close();
       }));
 
-    it('needs no built site, and leaves nothing running', async () => {
+    it('opens without a built site and leaves nothing running', async () => {
       const copy = copyProject();
       try {
         const { stdout } = await run(
@@ -137,7 +133,6 @@ for (const engine of ENGINES) {
           {
             cwd: copy.folder,
             env: { DATABASE_URL: await databaseUrlFor(engine), APP_SECRET: TEST_SECRET },
-            // It has to end by itself, long before.
             timeout: 60_000,
           },
         );
@@ -151,7 +146,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('leaves nothing open when it cannot be opened, foreseen or not', () =>
+    it('leaves nothing open after an expected or unexpected failure', () =>
       inFolder(async (folder) => {
         const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),
@@ -163,7 +158,6 @@ for (const engine of ENGINES) {
         const isNothingOpen = async () => {
           if (database.engine !== 'postgres') return assert.deepEqual(openFilesIn(folder), []);
           const { url } = database;
-          // PostgreSQL forgets a connection a moment after its end.
           await until(async () => (await connectionsTo(url)) === 0);
         };
         const change = async (statement: string) => {
@@ -189,23 +183,23 @@ for (const engine of ENGINES) {
 }
 
 describe('a service', { concurrency: true }, () => {
-  it('does not keep a file open that is no database', { skip: process.platform !== 'linux' }, () =>
+  it('closes a file that is not a database', { skip: process.platform !== 'linux' }, () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
       const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
-      assert.match(await complaintOf(instance), /leads\.db is no SQLite database, or is damaged\./);
+      assert.match(await complaintOf(instance), /leads\.db is not a SQLite database, or is damaged\./);
       assert.deepEqual(openFilesIn(folder), []);
     }),
   );
 
-  it('on a database in memory keeps its secret with the instance, wherever it was started', () =>
+  it('with an in-memory database stores its secret in the instance folder', () =>
     inFolder(async (folder) => {
       const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
       await service.close();
       assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'mail']);
     }));
 
-  it('leaves a database open that it was given', () =>
+  it('does not close a database passed to it', () =>
     inFolder(async (folder) => {
       const database = await freshDatabase('sqlite');
       const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
@@ -214,7 +208,7 @@ describe('a service', { concurrency: true }, () => {
       await database.close();
     }));
 
-  it('tells log, metrics and operator when the breaker opens', () =>
+  it('reports an open breaker to log, metrics and operator', () =>
     withServer(
       {
         engine: 'sqlite',
@@ -236,7 +230,7 @@ describe('a service', { concurrency: true }, () => {
     ));
 });
 
-it('a service that closes finishes the mail in hand, also when webhooks cannot be stopped', () =>
+it('a closing service finishes the mail being sent, even if webhooks fail to stop', () =>
   inFolder(async (folder) => {
     const gate = createGate();
     const started = Promise.withResolvers<void>();
@@ -253,7 +247,7 @@ it('a service that closes finishes the mail in hand, also when webhooks cannot b
       WEBHOOK_URLS: 'https://hooks.example.com/leads',
     });
     const { config } = instance;
-    // With such a secret, nothing that sends can be made.
+    // With this secret, creating a sender fails.
     const unusable = { ...config, webhooks: { ...config.webhooks, secrets: [''] } };
     const logLines: string[] = [];
     const service = await open(

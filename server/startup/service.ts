@@ -1,6 +1,5 @@
-// Puts the parts together: words, database, secrets, limits, breaker, outbox, mail, metrics, clock and log. main.ts, the tests, the
-// stress programs and every command that works beside a live server open a service, and close it. Opening it starts nothing: no port, no
-// timer, no mail. It needs no built site.
+// Assembles database, secrets, limits, mail, metrics, clock and log. Opening a service starts nothing: no
+// port, timer or mail.
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -31,22 +30,18 @@ import { openSecrets, secretFileIn } from '#server/startup/open-secrets.ts';
 import type { ResolveName } from '#server/platform/public-addresses.ts';
 import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
 
-/** A warning: the start goes on. */
 const NEWER_DATABASE =
   'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
 
-/** What an operator decided: settings and words. */
 export type Instance = Settings & { readonly campaign: Campaign };
 
 export type Service = {
   readonly config: Config;
-  /** With .env and data/: where relative names in settings start. */
   readonly folder: string;
   readonly campaign: Campaign;
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
-  /** Counts how often the page was seen, the form opened and the article read. housekeeping/ writes its counts. */
   readonly funnel: FunnelCounter;
   readonly mail: Omit<OpenMail, 'start' | 'close'>;
   readonly webhooks: Omit<Webhooks, 'start' | 'stop'>;
@@ -54,43 +49,38 @@ export type Service = {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly logger: Logger;
-  /** Sentences for the operator, about the settings, the secret and files that other users can read. */
+  /** About settings, the secret, and files that other users can read. */
   readonly warnings: readonly string[];
-  /** Starts sending the outbox and the events for webhooks. Call it once; {@link close} ends it. */
+  /** Starts sending mail and webhooks. Call once; {@link close} ends it. */
   readonly startSending: () => void;
-  /** Ends sending after the mail in hand, then closes mail and database. A second call does nothing. */
+  /** Finishes the mail being sent, then closes everything. A second call does nothing. */
   readonly close: () => Promise<void>;
 };
 
-/** Where a service reports, and replacements for what production uses. */
 export type ServiceReplacements = {
   readonly logger: Logger;
-  /** Says a sentence to the person who started it. */
   readonly say: Say;
-  /** Number of log lines that could not be written so far. */
   readonly logLinesLost?: () => number;
   readonly clock?: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;
-  /** An open database. It is migrated, and stays open after the service closes: the caller closes it. */
+  /** Migrated already; the caller closes it. */
   readonly database?: OpenDatabase | undefined;
-  /** Accepts a database that a newer version has used: it serves, but cannot erase or move columns it does not know. */
+  /**
+   * Accepts a database that a newer version has used: it works, but cannot erase or move unknown columns.
+   */
   readonly mayBeNewer?: boolean;
-  /** Takes the outcome of each try to send a mail, after log and metrics. */
   readonly onMailEvent?: MailParts['onOutcome'];
-  /** Takes the outcome of each try to call a webhook, after log and metrics. */
   readonly onWebhook?: WebhooksParts['onOutcome'];
-  /** Looks up the addresses of a webhook's host. */
   readonly resolveName?: ResolveName;
-  /** Called each time the breaker opens, after log and metrics. */
   readonly onBreakerOpened?: LimitsParts['onBreakerOpened'];
 };
 
 type Refusal = { readonly type: 'mistakes'; readonly mistakes: readonly string[] };
 
 /**
- * Reads settings and words, and touches nothing.
- * @returns both, or one sentence for each mistake about either
+ * Has no side effects.
+ * @returns settings and words, or one sentence per mistake
  */
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
   const settings = readSettings();
@@ -118,9 +108,9 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
 }
 
 /**
- * Opens the service of an instance: migrates its database, and stores its secret and the wording of its consent.
- * @returns the service, or a sentence about what has to be mended first. Throws a fault of ours. Unless it returns a service, nothing
- * is left open
+ * Migrates the database and stores secret and consent wording.
+ * @returns the service, or a sentence with the action; then nothing stays open
+ * @throws our own faults
  */
 export async function openService(
   instance: Instance,
@@ -129,7 +119,7 @@ export async function openService(
   await using opened = new AsyncDisposableStack();
   try {
     const parts = await openParts(instance, replacements, opened);
-    // From here on, closing the service closes them, last opened first.
+    // From here on the service closes them, last opened first.
     const closing = opened.move();
     return { type: 'service', service: { ...parts, close: () => closing.disposeAsync() } };
   } catch (error) {
@@ -150,7 +140,7 @@ async function openParts(
   await refuseUnsignedMail(config.mail);
 
   const dataFolder = path.join(folder, 'data');
-  // This folder is always ours; one that DATABASE_URL names elsewhere is the operator's.
+  // The default folder is ours; one named in DATABASE_URL is the operator's.
   makePrivate(dataFolder);
   const { database, newer } = await openMigrated(config.database, { ...replacements, clock, opened });
   const { db } = database;
@@ -187,7 +177,7 @@ async function openParts(
           replacements.onMailEvent?.(outcome);
         },
       }),
-    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
+    (error) => explainFileFailure(error, mailFolder, 'Grant this user permission, or set SMTP_URL.'),
   );
   opened.defer(mail.close);
   opened.defer(mail.stop);
@@ -238,7 +228,7 @@ async function openParts(
   };
 }
 
-/** Refused before anything is opened: nodemailer would send mail unsigned. */
+/** Checked first, because nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
   const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
   if (mistake !== null) throw new CannotOpen(mistake);
@@ -266,11 +256,9 @@ async function openMigrated(
   return { database, newer };
 }
 
-/** Beside the database, if that is a file. */
 export const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
   database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
 
-/** Which of our files other users of the machine can read or enter. */
 export function openFilesOf({ database, mail }: Config, secretFolder: string): string[] {
   const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
   if (database.engine === 'sqlite' && database.file !== ':memory:') {
@@ -279,7 +267,6 @@ export function openFilesOf({ database, mail }: Config, secretFolder: string): s
   return openToOthers(names);
 }
 
-/** A file's path as a reader of this terminal would write it. */
 export function asSeenFromHere(file: string): string {
   const relative = path.relative('.', file);
   return relative.startsWith('..') ? file : relative;

@@ -1,4 +1,3 @@
-// How the production command stops.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -38,7 +37,6 @@ const ask = (site: { readonly url: string }) =>
     body: JSON.stringify(filledForm()),
   });
 
-/** Runs a test on a site with a mail in hand, which keeps a stop waiting until it is released. */
 async function withBusySite(
   engine: Engine,
   test: (site: Site, release: () => void) => Promise<void>,
@@ -63,13 +61,12 @@ async function withBusySite(
 
 const isStopping = (site: Site) => until(() => site.output().includes('"msg":"Stopping."'));
 
-// Most of it is waiting, so they wait together.
 describe('Ctrl-C', { concurrency: true }, () => {
-  it('ends the server at once when it is meant', () =>
+  it('pressed twice ends the server at once', () =>
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);
-      // Signals that wait together count once.
+      // Pending signals of one kind are merged.
       while (site.child.exitCode === null && site.child.signalCode === null) {
         site.child.kill('SIGINT');
         await setTimeout(5);
@@ -79,8 +76,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
     }));
 
   for (const [title, signal, again] of [
-    ['reaches the server twice through npm, and still stops in order', 'SIGINT', 'SIGINT'],
-    ['has the same effect as closing the terminal', 'SIGHUP', null],
+    ['sent twice by npm still stops the server in order', 'SIGINT', 'SIGINT'],
+    ['stops the server in order, as closing the terminal does', 'SIGHUP', null],
   ] as const)
     it(title, () =>
       withBusySite('sqlite', async (site, release) => {
@@ -96,8 +93,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`the stop on ${engine}`, { concurrency: true }, () => {
-    it('finishes the mail in hand, and writes down the visits that were counted', () =>
+  describe(`a stop on ${engine}`, { concurrency: true }, () => {
+    it('finishes the mail being sent and writes the counted visits', () =>
       withBusySite(engine, async (site, release) => {
         const headers = { 'user-agent': 'Mozilla/5.0 Chrome/142.0.0.0 Safari/537.36' };
         await (await fetch(`${site.url}/?utm_source=late`, { headers })).arrayBuffer();
@@ -117,7 +114,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(site.output(), /late|Chrome/);
       }));
 
-    it('gives a mail back that does not get done, for the next process to send', () =>
+    it('releases an unfinished mail for the next process', () =>
       withBusySite(engine, async (site) => {
         assert.equal(await site.stop('SIGTERM'), 0);
         const row = await outboxRow(site);
@@ -128,7 +125,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a stop turns health to 503 on kept connections, accepts no new ones, and outlasts a request that never ends', async () => {
+it('a stop answers health with 503 on kept connections, accepts no new ones, and does not wait for an endless request', async () => {
   const site = await startSite();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const health = async () => {

@@ -1,4 +1,3 @@
-// What a start finds on its ports.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +8,7 @@ import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
 import { explainDatabaseFailure, portMistakes } from '#server/startup/why-the-start-failed.ts';
 import { freePort } from '#testing/free-port.ts';
 
-/** A server on a port that browsers, and fetch, refuse; the first that is free here. */
+/** Listens on the first free port that browsers and fetch refuse. */
 async function onBlockedPort(answer: RequestListener, act: (port: number) => Promise<void>): Promise<void> {
   for (const port of [...BLOCKED_PORTS].filter((number) => number >= 1024)) {
     const server = createServer(answer).listen(port, '127.0.0.1');
@@ -28,13 +27,13 @@ async function onBlockedPort(answer: RequestListener, act: (port: number) => Pro
   return assert.fail('none of these ports is free');
 }
 
-describe('metrics on a port that browsers refuse', () => {
+describe('metrics on a port that fetch refuses', () => {
   const look = async (port: number) => {
     const host = '127.0.0.1';
     return portMistakes({ port: await freePort(), host, metrics: { port, host } });
   };
 
-  it('are known as those of the page that runs', () =>
+  it('are recognised as the running page’s', () =>
     onBlockedPort(
       (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
       async (port) => {
@@ -42,7 +41,7 @@ describe('metrics on a port that browsers refuse', () => {
       },
     ));
 
-  it('are not taken for those of another program', () =>
+  it('are distinguished from another program’s', () =>
     onBlockedPort(
       (_, response) => response.end('x'.repeat(1_000_000)),
       async (port) =>
@@ -52,7 +51,7 @@ describe('metrics on a port that browsers refuse', () => {
     ));
 });
 
-it('a database file whose disk has no shared memory, no locks or an error is explained by that', () => {
+it('a database file on a disk without shared memory or locks, or with I/O errors, is explained', () => {
   const explain = (errcode: number) =>
     explainDatabaseFailure(
       Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),
@@ -62,9 +61,9 @@ it('a database file whose disk has no shared memory, no locks or an error is exp
       },
     );
   for (const [errcode, sentence] of [
-    [5386, /^The disk of \/srv\/leads\.db lets no programs share memory \(mmap\)/],
-    [4618, /share memory \(mmap\)/],
-    [5, /is locked by another program, or its disk knows no locks/],
+    [5386, /^The disk of \/srv\/leads\.db does not support shared memory \(mmap\)/],
+    [4618, /shared memory \(mmap\)/],
+    [5, /is locked by another program, or its disk does not support locks/],
     [266, /^The disk of \/srv\/leads\.db reports an error\..*dmesg/],
   ] as const)
     assert.match(explain(errcode) ?? '', sentence, String(errcode));

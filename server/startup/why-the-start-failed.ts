@@ -1,5 +1,4 @@
-// Explains to the operator, in a sentence, why the server could not start or the database cannot be used. An error that neither the
-// tables below nor machine-failures.ts list is a fault of ours.
+// Explains failures of the start and of the database in one sentence. Unlisted errors are our own faults.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
@@ -15,48 +14,48 @@ type Failure = Error & {
   readonly code?: unknown;
   readonly errcode?: unknown;
   readonly syscall?: unknown;
-  /** Of PostgreSQL. */
   readonly severity?: unknown;
 };
 
 /**
- * Causes: what the error's code and message look like ("28P01 password authentication failed"), and what to say. The first row that
- * matches counts. {where} is the database, {setting} names it, {code} is the error's code, {reason} more words, {1} what the pattern found.
+ * A pattern for code and message ("28P01 password authentication failed"), and a sentence; the first match
+ * counts. {where} is the database, {setting} its setting, {code} the error's code, {reason} details, {1} the
+ * pattern's group.
  */
 type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
 
-/** The primary result codes of SQLite (the low eight bits of what it reports), or the system's. */
+/** SQLite's primary result codes (the low eight bits), or the system's. */
 const SQLITE: Causes = [
   [
     /^(?:26|11) /,
-    '{where} is no SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
+    '{where} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
   ],
-  // SQLite has one code for both.
+  // SQLite uses one code for both.
   [
     /^[56] /,
-    '{where} is locked by another program, or its disk knows no locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
+    '{where} is locked by another program, or its disk does not support locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
   ],
   // SQLITE_IOERR_SHMOPEN, _SHMSIZE, _SHMLOCK and _SHMMAP.
   [
     /^10 \((?:4618|4874|5130|5386)\)/,
-    'The disk of {where} lets no programs share memory (mmap), as some network shares. Name a file on a disk of this machine in {setting}.',
+    'The disk of {where} does not support shared memory (mmap), as some network shares. Name a file on a disk of this machine in {setting}.',
   ],
   [/^10 /, "The disk of {where} reports an error. Look into the system's log (dmesg), and check the disk."],
-  [/^EFTYPE /, '{where} is a device, a pipe or a socket, and was left as it was. Name a file in {setting}.'],
-  [/^(?:13|ENOSPC) /, 'There is no room on the disk for {where}. Make some, and try again.'],
+  [/^EFTYPE /, '{where} is a device, a pipe or a socket, and was not changed. Name a file in {setting}.'],
+  [/^(?:13|ENOSPC) /, 'The disk of {where} is full. Free some space, and try again.'],
   [/^EISDIR /, '{where} is a folder. Name a file in {setting}.'],
   [
     /^(?:8|14|EACCES|EPERM|EROFS|ENOTDIR|ENOENT|EEXIST|ELOOP|ENAMETOOLONG) /,
-    'The database {where} cannot be made or written ({reason}). Give this user the right to, or name another place in {setting}.',
+    'The database {where} cannot be created or written ({reason}). Grant this user permission, or name another place in {setting}.',
   ],
 ];
 
 const POSTGRES: Causes = [
   [
     /, open '([^']*)'/,
-    '{1}, which {setting} names, cannot be read ({code}). Put it there, or mend {setting}.',
+    '{1}, which {setting} names, cannot be read ({code}). Put it there, or correct {setting}.',
   ],
-  // PgBouncer has one code (08P01) for every refusal.
+  // PgBouncer uses 08P01 for every refusal.
   [
     /unsupported startup parameter: statement_timeout/,
     '{where} is reached through a pooler. Add ?prepare=false to {setting}.',
@@ -71,63 +70,57 @@ const POSTGRES: Causes = [
   ],
   [
     /^3D000|database ".+" does not exist|no such database/,
-    '{where} has no database of that name. Make it, or name another one in {setting}.',
+    '{where} has no database of that name. Create it, or name another one in {setting}.',
   ],
   [
     /^3F000/,
-    '{where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of {setting}.',
+    '{where} has no schema where this user can create tables. Create the one that search_path names, or remove search_path from {setting}.',
   ],
-  // An unknown parameter, a bad value, one that this user may not set, or options that cannot be read.
+  // An unknown parameter, a bad or forbidden value, or invalid options.
   [
     /^(?:42704|22023|42501|42601|55P02) FATAL (.*)/,
-    '{where} refuses a parameter of {setting} ({1}). Mend it, or take it out.',
+    '{where} refuses a parameter of {setting} ({1}). Correct it, or remove it.',
   ],
-  [/^42501/, '{where} does not let this user make tables. Make the user the owner of the database.'],
+  [/^42501/, '{where} does not let this user create tables. Make the user the owner of the database.'],
   [/^53300/, '{where} has no connection left. Raise max_connections, or end other clients.'],
-  [/^53100/, '{where} has no room on its disk. Make some there, and try again.'],
+  [/^53100/, '{where} has a full disk. Free some space there, and try again.'],
   [/^57P/, '{where} is starting or stopping. Try again in a moment.'],
-  [/^57014/, '{where} took too long and was interrupted. Look what else it is busy with, and try again.'],
+  [/^57014/, '{where} took too long and was interrupted. Check what else it is doing, and try again.'],
   [
     /^55P03/,
     '{where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.',
   ],
-  [/^25006/, '{where} takes no writes. Name the primary server in {setting}.'],
+  [/^25006/, '{where} is read-only. Name the primary server in {setting}.'],
   [
     /does not support SSL/,
-    '{where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in {setting}.',
+    '{where} does not offer TLS. Turn it on there, or, on a private network, set sslmode=disable in {setting}.',
   ],
   [
     /^(?:ERR_TLS|\w*(?:CERT|SELF_SIGNED|LEAF_SIGNATURE))/,
     '{where} shows a certificate that cannot be trusted ({code}). Name its authority with sslrootcert=FILE in {setting}, or take any with sslmode=no-verify.',
   ],
   [/connection terminated unexpectedly/i, '{where} has ended the connection. Its log says why; try again.'],
-  // Node's own codes (ERR_INVALID_ARG_TYPE) are faults of ours.
+  // Node's own codes (ERR_INVALID_ARG_TYPE) are our own faults.
   [
     /^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+ |timeout|terminated/i,
-    '{where} cannot be reached ({code}). Start it, or mend {setting}.',
+    '{where} cannot be reached ({code}). Start it, or correct {setting}.',
   ],
 ];
 
 /**
- * Explains an error that ended a piece of work, such as a command of the desk.
- * @param database that was in use; null: none yet
- * @returns one sentence, or null for a fault of ours
+ * For an error that ended a command.
+ * @param database in use, or null
+ * @returns one sentence, or null for our own fault
  */
 export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
   const sentence = explainSystemFailure(error);
   if (sentence !== null || database === null) return sentence;
   const failure: Failure | null = firstOf(error);
-  // A missing file is not the database, and an error of SQLite is not one of PostgreSQL.
   if (failure === null || 'path' in failure) return null;
   const isSqlite = typeof failure.errcode === 'number';
   return isSqlite === (database.engine === 'sqlite') ? explainDatabaseFailure(error, database) : null;
 }
 
-/**
- * Explains an error of opening or migrating the database.
- * @param setting name of the setting that names the database
- * @returns one sentence, or null for an error that is not listed
- */
 export function explainDatabaseFailure(
   error: unknown,
   database: Config['database'],
@@ -150,7 +143,6 @@ export function explainDatabaseFailure(
   return sayCause(POSTGRES, `${code} ${severity}${failure.message}`, names);
 }
 
-/** @returns the sentence of the first cause that looks like this; null when none does */
 function sayCause(causes: Causes, failure: string, names: Readonly<Record<string, string>>): string | null {
   for (const [looks, sentence] of causes) {
     const found = looks.exec(failure);
@@ -159,23 +151,16 @@ function sayCause(causes: Causes, failure: string, names: Readonly<Record<string
   return null;
 }
 
-/**
- * Explains why a file of ours could not be read or made.
- * @param advice what to do instead, as a sentence
- */
+/** @param advice the action, as a sentence */
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
   const failure: Failure | null = firstOf(error);
   if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
-  return `${file} cannot be read or made (${failure.code}). ${advice}`;
+  return `${file} cannot be read or created (${failure.code}). ${advice}`;
 }
 
-/** A step of opening the service that failed; the message is a sentence for the operator. openService returns it and lets none through. */
+/** Its message is a sentence for the operator. openService catches it. */
 export class CannotOpen extends Error {}
 
-/**
- * Does one step of the opening.
- * @param explain one sentence about what was thrown, or null to let it through
- */
 export async function orRefuse<Result>(
   step: () => Result | Promise<Result>,
   explain: (error: unknown) => string | null,
@@ -193,9 +178,9 @@ const ASK_WITHIN_MS = 1_000;
 type ListenAddress = { readonly port: number; readonly host: string };
 
 /**
- * Checks that the page's ports can be listened on, before anything else is touched. The desk waits for its own (desk/serve.ts).
- * @param options only: checks this port alone. socket: takes the place of PORT
- * @returns one sentence for each port that cannot
+ * Checks that the page's ports are free; the desk waits for its port itself (desk/serve.ts).
+ * @param options only: the one port to check. socket: replaces PORT
+ * @returns one sentence per failing port
  */
 export async function portMistakes(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
@@ -214,7 +199,7 @@ export async function portMistakes(
   return mistakes;
 }
 
-/** @returns the code of the error; null when listening succeeds */
+/** @returns an error code; null if listening succeeds */
 function whyNotListening({ port, host }: ListenAddress): Promise<string | null> {
   const probe = createServer();
   return new Promise((resolve) => {
@@ -234,10 +219,9 @@ async function explainListening(
   }
   if (code === 'EACCES')
     return `This user may not listen on port ${port}. Set ${prefix}PORT to 1024 or more.`;
-  return `${prefix}HOST must be an address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
+  return `${prefix}HOST must be an IP address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
 }
 
-/** Whether the program that listens there is this server. */
 async function isThisPage(place: ListenAddress): Promise<boolean> {
   try {
     return (await askHealth(place, AbortSignal.timeout(ASK_WITHIN_MS))) !== null;
@@ -246,14 +230,14 @@ async function isThisPage(place: ListenAddress): Promise<boolean> {
   }
 }
 
-/** Every answer of ours has the id of its request, a UUID; in older versions one of version 7. */
+/** Our responses carry a request ID, a UUID; version 7 in older releases. */
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
 
 /**
- * Asks the program that listens on a port of this machine for its health. Not with fetch, which refuses some ports that the metrics may
- * have (4190).
+ * Requests health without fetch, which refuses some ports that the metrics may use (4190).
  * @param signal ends it
- * @returns the answer; null when another program gave it. Throws when there is none
+ * @returns null if another program answered
+ * @throws if nothing answered
  */
 export async function askHealth(
   { host, port }: ListenAddress,
@@ -268,6 +252,5 @@ export async function askHealth(
   return null;
 }
 
-/** What to write on standard error when the server cannot start: one line for each sentence. */
 export const sayRefusal = (mistakes: readonly string[]): string =>
   `The server cannot start:\n${mistakes.map((mistake) => `  - ${mistake}\n`).join('')}`;

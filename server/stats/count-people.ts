@@ -1,27 +1,25 @@
-// Adds groups of people up by day, source and mail domain, in memory that has a limit.
+// Sums people by day, source and mail domain in bounded memory.
 import type { CodeFate } from '#server/db/queries/code-delivery.ts';
 import type { AskedGroup, Group } from '#server/db/queries/report-figures.ts';
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import type { PageViews } from '#server/stats/page-views.ts';
 import { keepLargest, noSums, sumsAt, type Counts, type Sums } from '#server/stats/counts-by-key.ts';
 
-/** Strangers type sources: once there are more names than this, the smallest are counted under OTHERS. */
+/** Sources are typed by strangers; beyond this, the smallest are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
-/** Strangers type domains, too. */
 const DOMAINS_COUNTED = 20_000;
-/** Stands for the domain of an erased address, and for the smallest domains. */
+/** The domain of erased e-mail addresses and of the smallest domains. */
 const UNKNOWN_DOMAIN = '';
 
 export type PeopleCount = {
   readonly total: Sums;
-  /** People to whom a code was mailed. */
   mailed: number;
-  /** By day since 1970. */
+  /** Keys are days since 1970. */
   readonly days: Map<number, Sums>;
   readonly sources: Map<string, Sums>;
   readonly domains: Map<string, Sums>;
   readonly fates: Map<CodeFate, number>;
-  /** How many people took each number of seconds. */
+  /** Number of people by seconds. */
   readonly secondsToEnter: Map<number, number>;
 };
 
@@ -35,7 +33,6 @@ export const emptyCount = (): PeopleCount => ({
   secondsToEnter: new Map(),
 });
 
-/** @returns the number of people in the groups */
 export function addAsked(count: PeopleCount, groups: readonly AskedGroup[]): number {
   for (const group of groups) {
     const { fate, people, seconds } = group;
@@ -48,7 +45,6 @@ export function addAsked(count: PeopleCount, groups: readonly AskedGroup[]): num
   return finishSlice(count, groups);
 }
 
-/** @returns the number of people in the groups */
 export function addLeads(count: PeopleCount, groups: readonly Group[]): number {
   for (const group of groups) add(count, group, 'leads');
   return finishSlice(count, groups);

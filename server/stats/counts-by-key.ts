@@ -1,24 +1,19 @@
-// Sums of people and views by key: by day, by source, by mail domain.
-
 export type Counts = {
   /** People who asked for a code. */
   readonly asked: number;
-  /** Those among them who entered one. */
+  /** Those who also entered one. */
   readonly entered: number;
-  /** Addresses verified for the first time. */
+  /** E-mail addresses verified for the first time. */
   readonly leads: number;
 };
 
-/** What is added up for a key. */
 export type Sums = { -readonly [Name in keyof Counts]: Counts[Name] } & {
-  /** Views of the page. */
   seen: number;
 };
 type NamedSums = Readonly<Sums> & { readonly name: string };
 
 export const noSums = (): Sums => ({ seen: 0, asked: 0, entered: 0, leads: 0 });
 
-/** The sums of a key, which are made when it is new. */
 export function sumsAt<Key>(sums: Map<Key, Sums>, key: Key): Sums {
   let found = sums.get(key);
   if (found === undefined) sums.set(key, (found = noSums()));
@@ -32,7 +27,7 @@ export function addTo(sums: Sums, added: Readonly<Sums>): void {
   sums.leads += added.leads;
 }
 
-/** Once there are more names than the limit, adds the half with the fewest people to the sums of `rest`. */
+/** Beyond the limit, moves the smaller half to `rest`. */
 export function keepLargest(sums: Map<string, Sums>, limit: number, rest: string): void {
   if (sums.size <= limit) return;
   for (const { name, ...counts } of rowsOf(sums, rest).slice(Math.floor(limit / 2))) {
@@ -42,13 +37,13 @@ export function keepLargest(sums: Map<string, Sums>, limit: number, rest: string
   }
 }
 
-/** The largest first, `rest` last. */
+/** Largest first, `rest` last. */
 export const rowsOf = (sums: ReadonlyMap<string, Sums>, rest: string): NamedSums[] =>
   [...sums]
     .map(([name, counts]) => ({ name, ...counts }))
     .toSorted((a, b) => Number(a.name === rest) - Number(b.name === rest) || bySize(a, b));
 
-/** People in it. Views decide only between equals: strangers can add any number of them. */
+/** Views only break ties, because strangers can add any number. */
 export const peopleIn = ({ asked, leads }: Counts): number => asked + leads;
 
 export const bySize = (a: NamedSums, b: NamedSums): number =>

@@ -1,5 +1,5 @@
-// Finds out who runs the mail of domains: by the domain's name where that says it, else by its mail server, which the database keeps
-// once DNS has named it. For a few seconds at most; a command that cannot ask goes on with "other".
+// Finds the mail platform of domains by name or MX record, caching DNS results in the database. Unknown
+// domains are "other".
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { keepMailDomains, knownMailDomains } from '#server/db/tables/mail-domains.ts';
 import { createMailServerQuestions } from '#server/stats/mail-server-questions.ts';
@@ -7,21 +7,20 @@ import { platformOfDomain, platformOfMailServer, type MailPlatform } from '#serv
 import { DAY_MS } from '#server/platform/time.ts';
 
 export type PlatformLookup = {
-  /**
-   * Finds the platforms of domains.
-   * @param domains how often each is there: DNS is asked about the most frequent ones first
-   */
+  /** @param domains with their frequency; DNS is queried for the most frequent first */
   readonly platformsOf: (domains: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, MailPlatform>>;
-  /** A sentence for the operator about domains that were not looked up; null when there are none. */
+  /** A sentence about skipped domains, or null. */
   readonly complaint: () => string | null;
 };
 
 const KEPT_MS = 90 * DAY_MS;
-/** A domain without mail servers may get some, and DNS servers that failed may recover. */
+/** A domain may get a mail server, and its DNS may recover. */
 const NOTHING_KEPT_MS = 7 * DAY_MS;
 const LIMIT_MS = 5_000;
 
-/** @param options dnsServers: servers to ask; undefined: the machine's own. now: milliseconds since 1970. signal: ends it early */
+/**
+ * @param options dnsServers: undefined for the machine's. now: milliseconds since 1970. signal: ends it early
+ */
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
   {
@@ -34,7 +33,6 @@ export function createPlatformLookup(
   const questions = createMailServerQuestions({ dnsServers, signal, limitMs });
   const passedOver = new Set<string>();
 
-  /** Asks DNS about domains, and keeps what it answers. */
   async function lookUp(domains: readonly string[]): Promise<ReadonlyMap<string, MailPlatform>> {
     const answers = await questions.ask(domains);
     signal.throwIfAborted();
@@ -60,7 +58,7 @@ export function createPlatformLookup(
       }
       const fresh = new Set<string>();
       for (const { domain, mx_host: host, looked_up_at: lookedUpAt } of await knownMailDomains(db, unnamed)) {
-        // Not the platform that was found then: a later release may know the mail server.
+        // Only the mail server is cached, because a later release may know its platform.
         platforms.set(domain, platformOf(host));
         if (now - lookedUpAt < (host === null ? NOTHING_KEPT_MS : KEPT_MS)) fresh.add(domain);
       }

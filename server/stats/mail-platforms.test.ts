@@ -1,4 +1,3 @@
-// Which mailbox is whose.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -14,7 +13,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 
 describe('a mail platform', () => {
-  it('is known by the domains of the providers, and by none that look alike', () => {
+  it('is recognised by the providers’ domains, but not by lookalikes', () => {
     for (const [domain, platform] of [
       ['gmail.com', 'Google'],
       ['googlemail.com', 'Google'],
@@ -35,7 +34,7 @@ describe('a mail platform', () => {
       assert.equal(platformOfDomain(domain), platform, domain);
   });
 
-  it('is known by the mail servers of other domains', () => {
+  it('is recognised by the MX records of other domains', () => {
     for (const [host, platform] of [
       ['ASPMX.L.GOOGLE.COM.', 'Google Workspace'],
       ['alt2.aspmx.l.google.com', 'Google Workspace'],
@@ -100,7 +99,7 @@ async function ask(server: ServerUnderTest, email: string): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`mail platforms on ${engine}`, () => {
-    it('of companies are asked of DNS once, and asked again when they are old', () =>
+    it('of companies are queried in DNS once, and again when old', () =>
       withDnsServer(ZONE, async ({ address, questions }) => {
         const database = await freshDatabase(engine);
         const platformsOf = (now: number, ...domains: readonly string[]) => {
@@ -149,7 +148,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('are in lost and in the report, and "other" where DNS cannot be asked', () =>
+    it('appear in lost and in the report, as "other" without DNS', () =>
       withServer({ engine }, (server) =>
         withDnsServer(ZONE, async ({ address }) => {
           await ask(server, 'ada@acme.example');
@@ -193,7 +192,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are forgotten when no person with the domain is left', () =>
+    it('are deleted with the last person of the domain', () =>
       withServer({ engine }, (server) =>
         withDnsServer(ZONE, async ({ address }) => {
           const domains = async () =>
@@ -223,7 +222,6 @@ for (const engine of ENGINES) {
             ['acme.example', 'globex.example'],
             'both have leads or waiting forms',
           );
-          // Forms that nobody verified go after 30 days.
           await server.advance(31 * DAY_SECONDS);
           await keepHouse();
           assert.deepEqual(await domains(), ['acme.example']);
@@ -233,8 +231,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the look-up of mail platforms', () => {
-  it('ends in time when DNS is silent, and says so', () =>
+describe('the lookup of mail platforms', () => {
+  it('ends in time and says so if DNS does not respond', () =>
     withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
       const database = await freshDatabase('sqlite');
       const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
@@ -248,7 +246,7 @@ describe('the look-up of mail platforms', () => {
       await database.close();
     }));
 
-  it('asks first about what is there most often, and about no more than some hundred', () => {
+  it('queries the most frequent domains first, up to a limit', () => {
     const domains = Array.from({ length: 520 }, (_, index) => `d${index}.example`);
     const zone = Object.fromEntries(
       domains.map((domain) => [domain, { MX: [[10, 'mx.zoho.com']] as const }]),

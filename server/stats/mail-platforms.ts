@@ -1,5 +1,3 @@
-// Who runs the mailbox behind an address, by the domain of a large provider, or by the mail server of another domain.
-
 export const MAIL_PLATFORMS = [
   'Google',
   'Google Workspace',
@@ -27,11 +25,11 @@ export const MAIL_PLATFORMS = [
 ] as const;
 export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 
-/** The providers' domains for consumers, for which DNS need not be asked. */
+/** Consumer domains, which need no DNS query. */
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
-  // Not yahoo.co.jp: that is another company, with another mail service. AOL's mailboxes are at Yahoo.
+  // Not yahoo.co.jp, a different company. AOL's mailboxes are at Yahoo.
   [/^(?!yahoo\.co\.jp$)(yahoo\.[a-z]{2,3}(\.[a-z]{2})?|(ymail|rocketmail|myyahoo|aol|aim)\.com)$/, 'Yahoo'],
   [/^(icloud|me|mac)\.com$/, 'Apple'],
   [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
@@ -39,25 +37,23 @@ const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
 ];
 
 /**
- * Names of mail servers, from the providers' instructions for MX records. A filter in front of a mailbox elsewhere (Proofpoint and those
- * after it) counts as the platform: it decides what arrives.
+ * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following)
+ * counts as the platform, because it decides what arrives.
  */
 const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
-  // gmail-smtp-in.l.google.com, of consumers.
   [/\.google(mail)?\.com$/, 'Google'],
-  // Of consumers: outlook-com.olc.
   [/\.olc\.protection\.outlook\.com$/, 'Microsoft'],
-  // mx.microsoft is that of tenants with DNSSEC.
+  // mx.microsoft is for tenants with DNSSEC.
   [/\.mail\.protection\.outlook\.com$|\.mx\.microsoft$/, 'Microsoft 365'],
   [/\.yahoodns\.net$|\.biz\.mail\.yahoo\.com$/, 'Yahoo'],
   [/\.mail\.icloud\.com$/, 'Apple'],
   [/\.gmx\.net$|\.web\.de$/, 'GMX, WEB.DE'],
   [/\.protonmail\.ch$/, 'Proton'],
-  // One ending for each of its regions.
+  // One top-level domain per region.
   [/\.zoho(mail|cloud)?\.(com|eu|in|jp|ca|sa|ae|uk|com\.au|com\.cn)$/, 'Zoho'],
   [/\.messagingengine\.com$/, 'Fastmail'],
-  // The last three are its former names.
+  // The last three are former names.
   [/\.(ionos\.(de|com|co\.uk|es|fr|it|mx|ca|at)|kundenserver\.de|perfora\.net|1and1\.[a-z.]{2,6})$/, 'IONOS'],
   [/\.ovh\.(net|ca|us)$|\.ovhcloud\.com$/, 'OVH'],
   [/\.emailsrvr\.com$/, 'Rackspace'],
@@ -76,13 +72,13 @@ const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
 
 /**
  * @param domain in lower case
- * @returns null when the domain is not that of a provider
+ * @returns null for other domains
  */
 export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
 
 /**
- * @param host of an MX record, in any case of letters
- * @returns `other` for a mail server that belongs to no provider we know
+ * @param host of an MX record, in any case
+ * @returns `other` if unknown
  */
 export const platformOfMailServer = (host: string): MailPlatform =>
   platformIn(MAIL_SERVERS, host.toLowerCase().replace(/\.$/, '')) ?? 'other';

@@ -1,27 +1,26 @@
-// Asks DNS which server takes the mail of many domains, within limits for the life of one command: a person waits for it.
+// Queries MX records of many domains, within limits for a command that a person waits for.
 import type { MxRecord } from 'node:dns';
 
 import { createDns } from '#server/platform/dns.ts';
 
 export type MailServerQuestions = {
   /**
-   * Asks in the order of the domains, until a limit is reached.
-   * @returns by domain the name of its first mail server, in lower case; null when it has none. A domain about which DNS did not answer
-   * is missing
+   * Queries in order until a limit is reached.
+   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS
+   * response are missing
    */
   readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
-  /** Why DNS cannot be asked; null when it can. */
   readonly whyUnreachable: () => string | null;
 };
 
 const QUESTIONS_LIMIT = 500;
 const AT_ONCE = 16;
-/** After this many failures without any answer, DNS itself is unreachable. */
+/** Failures before any response that mean DNS itself is unreachable. */
 const FAILURES_TO_GIVE_UP = 4;
-/** The DNS servers of the domain fail, which others need not. */
+/** The domain's own DNS servers fail. */
 const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
-/** @param options dnsServers: servers to ask; undefined: the machine's own. limitMs: for all questions together */
+/** @param options dnsServers: undefined for the machine's. limitMs: for all queries together */
 export function createMailServerQuestions({
   dnsServers,
   signal,
@@ -62,7 +61,7 @@ export function createMailServerQuestions({
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askNext));
-    // Since DNS answers for other domains, the fault is theirs.
+    // DNS works for other domains, so these failures are the domains' own.
     if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
     else unreachable ??= reason;
     return answers;
@@ -78,7 +77,6 @@ export function createMailServerQuestions({
         return await askAll(domains, AbortSignal.any([signal, late.signal]));
       } finally {
         clearTimeout(timer);
-        // Cancels questions that are still open.
         late.abort();
         msLeft = Math.max(0, msLeft - (performance.now() - begun));
       }
@@ -89,6 +87,6 @@ export function createMailServerQuestions({
 
 function firstOf(servers: readonly MxRecord[]): string | null {
   const [first] = servers.toSorted((a, b) => a.priority - b.priority || (a.exchange < b.exchange ? -1 : 1));
-  // RFC 7505: an empty name says that the domain takes no mail.
+  // An empty name means that the domain accepts no mail (RFC 7505).
   return first?.exchange.toLowerCase() || null;
 }

@@ -1,24 +1,21 @@
-// Views of the page and what followed them, as they were counted: by day, by step, by source; nothing about a person.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
-/** What was counted in a span. Days are days since 1970, in UTC. */
+/** Days are counted since 1970, in UTC. */
 export type PageViews = {
-  /** The first day on which anything was counted, in this span or elsewhere. */
+  /** The first day with any count, even outside the span. */
   readonly firstDay: number;
-  /** Views of the page. */
   readonly byDay: ReadonlyMap<number, number>;
   readonly bySource: ReadonlyMap<string, number>;
-  /** How often each step was taken, the view itself among them. */
   readonly bySteps: ReadonlyMap<string, number>;
 };
 
 /**
- * @param options source: views from this one alone. sourcesLimit: maximum number of sources that keep their name; views of all others are counted under OTHERS
- * @returns null when nothing was ever counted
+ * @param options source: only views from it. sourcesLimit: further sources are counted as OTHERS
+ * @returns null if nothing was ever counted
  */
 export async function readPageViews(
   db: OpenDatabase['db'],

@@ -1,5 +1,4 @@
-// The figures of a span of time: counts and sources, nothing about a person. The report and the daily mail show them. Groups come
-// from the database a slice at a time and are added up here, in memory that does not grow with the number of people.
+// Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
 import type { CodeFate } from '#server/db/queries/code-delivery.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { askedGroups, leadGroups, type Group, type Span } from '#server/db/queries/report-figures.ts';
@@ -30,41 +29,35 @@ import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
 
 export type Row = Counts & { readonly name: string };
-/** Views of the page; null where they were not counted. */
 type Seen = { readonly seen: number | null };
 
 export type CodeStep = 'asked' | 'mailed' | 'entered';
-/** A step of the funnel. The steps with codes count people; the others count how often they were taken. */
+/** Steps with codes count people; others count occurrences. */
 export type Step =
   | { readonly step: CodeStep; readonly people: number }
   | { readonly step: FunnelStep; readonly times: number };
 
-/** How many people took a step, or how often it was taken. */
 export const countOf = (step: Step): number => ('people' in step ? step.people : step.times);
 
-/** What is known about a span. Figures about codes are null when codes are no longer kept. */
+/** Numbers about codes are null once codes are deleted. */
 export type Figures = {
-  /** Since when codes are known, if that is later than the span begins. ISO 8601. */
+  /** ISO 8601; null if codes are known for the whole span. */
   readonly codesFrom: string | null;
-  /** The same for mail. */
   readonly mailFrom: string | null;
-  /** Since when views are known, if anything else is known of the time before. */
+  /** Set only if other data begins earlier. */
   readonly viewsFrom: string | null;
   readonly leads: number;
-  /** The steps that are known, in their order; null when none is. */
   readonly funnel: readonly Step[] | null;
   readonly timeToEnter: TimeToEnter | null;
   readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
-  /** Every day of the span, or every week of a long one. */
   readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
   readonly bySource: readonly (Row & Seen)[];
   readonly byPlatform: readonly Row[];
 };
 
-/** Whom figures are limited to: who came from there, and had their form on the pages of that variant. */
 export type Only = Origin & { readonly variant?: string | undefined };
 
-/** Days that codes and mail are kept; 0: for ever. */
+/** Days; 0: for ever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export type FiguresOptions = {
@@ -72,24 +65,22 @@ export type FiguresOptions = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly withViews: boolean;
-  /** Those alone. A view has no campaign and is counted otherwise by variant: where one is asked for, views are not known. */
+  /** Views have no campaign and no variant of this kind, so with such a filter they are unknown. */
   readonly only?: Only | undefined;
-  /** Finds the platforms of mail domains; null leaves out `byPlatform`. */
   readonly platformsOf: PlatformLookup['platformsOf'] | null;
-  /** Called with the number of people counted since the last call. May throw to stop the count. */
+  /** Gets the number of people since the last call. May throw to stop. */
   readonly onCounted: (people: number) => void;
 };
 
 const SOURCES_SHOWN = 12;
-/** A longer span is shown by the week. */
+/** Longer spans are shown by week. */
 const DAYS_SHOWN = 92;
-/** Since when codes and mail are known: the first whole day that is kept, in milliseconds since 1970. */
+/** The first whole day that is still stored, in milliseconds since 1970. */
 export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
   const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
   return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
 }
 
-/** Counts people, views and sources of a span. */
 export async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
@@ -141,7 +132,6 @@ const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
   { step: 'entered', people: total.entered },
 ];
 
-/** Whether people are known of a day before views were counted. */
 const isAnyoneBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
   byDay.some((row) => Date.parse(row.day) / DAY_MS + row.days <= firstDay && peopleIn(row) > 0);
 
@@ -150,7 +140,6 @@ const fateRows = (fates: PeopleCount['fates']): Figures['notEntered'] =>
     .flatMap(([fate, people]) => (fate === 'entered' || people <= 0 ? [] : [{ fate, people }]))
     .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1));
 
-/** The largest sources; the rest, and those that must not be shown, as OTHERS. */
 function sourceRows(sources: PeopleCount['sources']): (Row & { seen: number })[] {
   const rows = rowsOf(sources, OTHERS).filter((row) => peopleIn(row) + row.seen > 0);
   if (rows.length <= SOURCES_SHOWN) return rows;
@@ -172,12 +161,11 @@ async function platformRows(
       return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
     })
       .toSorted(bySize)
-      // A view has no address.
+      // A view has no e-mail address.
       .map(({ seen: _none, ...row }) => row)
   );
 }
 
-/** Every day of the span, or every week of a long one. */
 function dayRows(
   days: PeopleCount['days'],
   { from, to }: Span,

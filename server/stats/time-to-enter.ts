@@ -1,18 +1,16 @@
-// How long people took from the mailing of a code to its entry.
-
 export type TimeToEnter = {
   readonly people: number;
   readonly p50Seconds: number;
   readonly p95Seconds: number;
-  /** People who took less than `belowSeconds`, and at least that of the group before. null: any longer. */
+  /** Each group begins where the previous one ends; null: no upper bound. */
   readonly groups: readonly { readonly belowSeconds: number | null; readonly people: number }[];
 };
 
 const GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
 /**
- * @param peopleBySeconds how many people took each number of seconds
- * @returns null when there are none
+ * @param peopleBySeconds number of people by seconds
+ * @returns null if empty
  */
 export function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter | null {
   const sorted = [...peopleBySeconds].toSorted(([a], [b]) => a - b);

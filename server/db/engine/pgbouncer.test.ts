@@ -79,7 +79,7 @@ describe('through PgBouncer with transaction pooling', { skip: missing }, () => 
       );
       assert.equal(
         await refusal((address) => (address.pathname = '/nowhere')),
-        'PostgreSQL at 127.0.0.1 has no database of that name. Make it, or name another one in DATABASE_URL.',
+        'PostgreSQL at 127.0.0.1 has no database of that name. Create it, or name another one in DATABASE_URL.',
       );
       assert.equal(
         await refusal((address) => (address.search = 'prepare=false&options=-c%20work_mem=1MB')),
