@@ -28,7 +28,6 @@ const failureOf = async (call: Promise<unknown>): Promise<CallError> => {
   return assert.fail('It did not fail.');
 };
 
-/** The page's tab, as far as a call needs one. */
 function inTabOf(address: string, items: Record<string, string> = {}): Record<string, string> {
   const store: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
     getItem: (name) => items[name] ?? null,

@@ -1,21 +1,18 @@
-// Every word of the desk's pages, one object for each page. English only.
+// All text of the desk, in English, one object per page.
 import { pluralForm } from '#shared/words.ts';
 
 const NUMBERS = new Intl.NumberFormat('en-GB');
 
-/** A number as the desk writes it: 12,345. */
 export const number = (value: number): string => NUMBERS.format(value);
 
 const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** A number where there is room for five characters: 9,999, then 12.3K. */
+/** At most five characters: 9,999, then 12.3K. */
 export const shortNumber = (value: number): string => (value < 10_000 ? NUMBERS : SHORT).format(value);
 
-/** A number with its noun: "1 lead", "12,345 leads". */
 export const counted = (count: number, one: string, other = `${one}s`): string =>
   `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
 
-/** The frame around each page. */
 export const frame = {
   desk: 'Desk',
   titleOf: (page: string): string => `${page} – Desk`,
@@ -38,7 +35,6 @@ export const frame = {
   dismiss: 'Dismiss',
 } as const;
 
-/** Names of the pages, as the navigation has them. */
 export const pages = {
   today: 'Today',
   leads: 'Leads',
@@ -51,7 +47,6 @@ export const pages = {
   account: 'Account',
 } as const;
 
-/** While something is asked for, and when it cannot be had. */
 export const failure = {
   title: 'This could not be loaded',
   again: 'Try again',
@@ -63,7 +58,6 @@ export const failure = {
     `Something between you and the desk answered with status ${status}. Check the proxy in front of the desk.`,
 } as const;
 
-/** Parts that every page uses. */
 export const parts = {
   utc: (time: string): string => `${time} UTC`,
   none: '–',
@@ -74,7 +68,6 @@ export const parts = {
   more: 'Show more',
 } as const;
 
-/** The states of people: in a sentence, and over the column of when it began. */
 export const states = {
   verified: { many: 'Leads', since: 'Verified' },
   suppressed: { many: 'Suppressed leads', since: 'Verified' },
@@ -82,7 +75,6 @@ export const states = {
   imported: { many: 'Imported people', since: 'Imported' },
 } as const;
 
-/** How an address came on the list of those that get no mail. */
 export const suppressionReasons: Readonly<Record<string, string>> = {
   'by-hand': 'Stopped by hand',
   unsubscribed: 'Unsubscribed',
@@ -398,7 +390,6 @@ export const account = {
   ended: 'The session has ended.',
 } as const;
 
-/** Passkeys: on the page of the account, and on the way in. */
 export const passkeys = {
   use: 'Use a passkey',
   waiting: 'Waiting for the browser …',
@@ -422,7 +413,6 @@ export const passkeys = {
   removeText:
     'It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them.',
   isRemoved: 'The passkey is removed.',
-  /** After the browser's dialogue. */
   failures: {
     add: 'The browser could not make a passkey. Try again, or use another browser.',
     use: 'The browser could not use a passkey. Try again, or sign in with a mailed code.',
@@ -476,7 +466,6 @@ export const today = {
   since: 'Since',
 } as const;
 
-/** The filters of the list of people. */
 export const filter = {
   search: 'Search',
   searchHint: 'Address, name or company',

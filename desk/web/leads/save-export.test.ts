@@ -9,7 +9,7 @@ import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 
 const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
 
-/** Exports from a real server, in a browser that can do no more than fetch: one that were handed a file would fail. */
+/** Uses a real server and fetch, but no browser to receive a file. */
 async function exportFrom(
   answer: RequestListener,
   signal = new AbortController().signal,

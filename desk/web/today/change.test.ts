@@ -20,7 +20,6 @@ describe('a figure beside the time before', () => {
     assert.equal(shareOf(1, 4), 0.25);
     assert.equal(shareOf(1, 0), null);
     assert.equal(shareOf(null, 4), null);
-    // A visitor may have seen the page before the time began.
     assert.equal(shareOf(5, 4), null);
   });
 });
