@@ -1,5 +1,3 @@
-// What an attacker tries on the desk in a browser: calls without a session or a role, other origins, bodies of the wrong kind, guessing,
-// asking who is in DESK_PEOPLE, and old or repeated links.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it, mock } from 'node:test';
@@ -55,11 +53,10 @@ const OTHER_SITES = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
   { 'sec-fetch-site': 'same-site', origin: DESK_URL },
-  // A name of the attacker's that leads to this machine.
+  // The attacker's name resolves to this machine.
   { origin: 'http://evil.example:3001', host: 'evil.example:3001' },
 ];
 
-/** Everything that a call could change. */
 async function stateOf({ database }: ServerUnderTest): Promise<string> {
   const tables = [
     'leads',
@@ -82,15 +79,12 @@ const outcomeOf = ({ headers }: LightMyRequestResponse) => headers['x-error-code
 const askForCode = (app: FastifyInstance, email: string, address?: string) =>
   createDeskBrowser(app, address).post('/api/sign-in', { email });
 
-/** @returns the name of the error, or "in" */
 const enterCode = async (browser: DeskBrowser, code: string) =>
   outcomeOf(await browser.post('/api/sign-in/code', { code }));
 
-/** @returns the challenge of a passkey */
 const challengeOf = async (browser: DeskBrowser, path: string) =>
   (await browser.post(`${path}/options`)).json<{ challenge: string }>();
 
-/** Asks as a browser that goes away before the answer, once something holds. */
 async function leaveWhen(
   app: FastifyInstance,
   { cookies }: DeskBrowser,
@@ -194,7 +188,6 @@ describe('every call of the desk', () => {
       }
       for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])
         assert.equal((await app.inject({ url: '/api/me', cookies, headers })).statusCode, 200);
-      // Pages can be linked to; here they are not built.
       for (const headers of OTHER_SITES)
         assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
     }));
@@ -243,7 +236,7 @@ describe('every call of the desk', () => {
           await server.advance(1_200);
           const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
           await leaveWhen(app, ada, [lost, {}], () => questions.length > 0);
-          // It ends at once, in place of waiting for DNS.
+          // The doctor must stop instead of waiting for DNS.
           await setTimeout(200);
           assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
         },
@@ -278,7 +271,6 @@ describe('every call of the desk', () => {
     }));
 });
 
-/** A desk that opens with a link. */
 const doorWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
@@ -445,7 +437,6 @@ describe('whoever can write to the database but has no APP_SECRET', () => {
       await server.advance(120);
       const other = createDeskBrowser(app, '203.0.113.6');
       await other.post('/api/sign-in', { email: BOB });
-      // After the code he signed in with, and the notice about his passkey.
       const bobsCode = codeIn(await server.inbox.waitForMail(BOB, 3));
       await write(`update desk_sign_ins set email = '${ADA}' where used_at is null`);
       assert.equal(await enterCode(other, bobsCode), 'wrong-code', 'the code of another person');
@@ -466,7 +457,6 @@ describe('whoever can write to the database but has no APP_SECRET', () => {
     }));
 });
 
-/** @returns n different networks */
 const networks = (n: number): string[] =>
   Array.from({ length: n }, (_, at) => `198.51.${at % 256}.${1 + (at >> 8)}`);
 
@@ -524,7 +514,6 @@ describe('guessing at the desk for hours', () => {
         await enterCode(createDeskBrowser(app, '203.0.113.7'), '123456');
       const unlisted = createDeskBrowser(app, '203.0.113.7');
       assert.equal((await unlisted.post('/api/sign-in', { email: STRANGER })).statusCode, 200);
-      // As for a person who was sent a code.
       for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
         assert.equal(await enterCode(unlisted, '000000'), 'wrong-code');
       assert.equal(await enterCode(unlisted, '000000'), 'too-many-tries');
@@ -602,7 +591,6 @@ for (const engine of ENGINES) {
         const wrong = first === '000000' ? '000001' : '000000';
         for (let at = 0; at < 3; at += 1) assert.equal(await enterCode(browser, wrong), 'wrong-code');
         await server.advance(60);
-        // Another address in between changes nothing.
         await browser.post('/api/sign-in', { email: STRANGER });
         await server.advance(1);
         await browser.post('/api/sign-in', { email: ADA });
@@ -645,16 +633,14 @@ for (const engine of ENGINES) {
       });
       await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
         withDesk(server, async (app) => {
-          /** What a visitor's request waits for; the mail is queued later, after either. */
+          /** Ignores mail, which is queued after the response. */
           const ofRequest = (from: number) =>
             statements
               .slice(from)
               .filter((statement) =>
                 /desk_sign_ins|limit_windows|desk_sessions|desk_passkeys|desk_log|advisory/.test(statement),
               )
-              // What queues the mail, and what composes it.
               .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement))
-              // Two codes are entered at once.
               .toSorted();
           const walk = async (email: string, address: string) => {
             const browser = createDeskBrowser(app, address);

@@ -1,4 +1,3 @@
-// The desk's process beside the page's: it starts and ends with it, and comes back when it dies.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,7 +10,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-/** A busy machine takes its time to start one process after the other. */
+/** Generous, for a busy machine. */
 const PATIENCE_MS = 60_000;
 const ADA = 'ada@example.com';
 
@@ -21,7 +20,6 @@ const settingsFor = (port: number) => ({
   DESK_PEOPLE: `${ADA}:all`,
 });
 
-/** The processes of the desk that have listened, by their ids, from the lines of the log. */
 const desksIn = (output: string): number[] => [
   ...new Set(Array.from(output.matchAll(/"pid":(\d+),[^\n]*"part":"desk"/g), ([, pid]) => Number(pid))),
 ];

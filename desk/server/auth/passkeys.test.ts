@@ -1,4 +1,3 @@
-// Passkeys of the desk: registered once signed in, then a way in without address and mail; and what does not get in with one.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -138,7 +137,7 @@ for (const engine of ENGINES) {
             JSON.stringify(lie),
           );
         const other = createAuthenticator(DESK_URL);
-        // Ahead of the counter that is known: it is the signature that is wrong.
+        // Exceeds the known counter, so that only the signature is wrong.
         for (let uses = 0; uses < 50; uses += 1) other.get(options);
         const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
         assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');

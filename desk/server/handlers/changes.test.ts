@@ -1,4 +1,3 @@
-// What the desk's pages change about a person, and what the record then says.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -21,7 +20,6 @@ const FORM = `fields:
   - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
 `;
 
-/** On SQLite in a file: an erasure rewrites it. */
 const withDesk = (
   engine: Engine,
   work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
@@ -41,7 +39,6 @@ const withDesk = (
     ),
   );
 
-/** Every row that names an address, of every table. */
 async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of TABLE_NAMES)
@@ -76,7 +73,6 @@ for (const engine of ENGINES) {
         assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
         await ask('correct', { id, answers: { phone: '' } });
         assert.deepEqual(Object.keys((await ask('story', { id }))!.person.answers), ['topics']);
-        // The form offered it when the answer was given.
         const topics = { label: 'Topics', answer: ['Personas', 'Data'] };
         const held = { answers: JSON.stringify({ topics }) };
         await server.database.db.updateTable('leads').set(held).where('id', '=', id).execute();
@@ -134,7 +130,6 @@ for (const engine of ENGINES) {
           before.map(() => last.about),
           'lines about one person belong together',
         );
-        // A page that was opened before.
         for (const [name, asked] of [
           ['erase', { email: ADA }],
           ['correct', { name: 'Ada' }],

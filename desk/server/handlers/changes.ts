@@ -1,4 +1,3 @@
-// What the operator changes about a person: answers, the list of addresses that get no mail, the guide once more, the erasure.
 import type {
   correct as correctCall,
   erase as eraseCall,

@@ -1,4 +1,3 @@
-// Figures and findings in the desk's pages: today, report, lost leads, mail, events for other programs, doctor.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -54,7 +53,6 @@ for (const engine of ENGINES) {
         assert.ok(
           atFirst.every(({ page, sentence }) => page === '/doctor' && sentence.includes('the sample’s')),
         );
-        // From 20 to 21 November, an hour before the same time of day.
         await becomeLead(server, 'ada@example.com');
         await asks(server, 'eve@example.com');
         await server.advance(23 * 3_600);
@@ -63,17 +61,14 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
         await asks(server, 'deferred@example.com');
         await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-        // On the day after, what was counted before anyone asked is still right.
         await warmUp();
         await becomeLead(server, 'zoe@example.com');
         const { spans, byDay, newest } = (await ask('today'))!;
         assert.deepEqual(
           spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
-          // At eleven: Ada came at twelve of the day before.
           [
             ['day', 2, 4, 0, 0],
             ['week', 3, 6, 0, 0],
-            // Codes are kept for thirty days.
             ['month', 3, 6, 0, null],
           ],
         );
@@ -90,7 +85,7 @@ for (const engine of ENGINES) {
             ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
           ],
         );
-        // Before its code expires: the worker, which looks whenever it likes, then gives the mail up.
+        // Before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
         assert.match(toDo, /1 mail waits, the oldest since 2026-11-21 11:00 UTC/);
@@ -126,7 +121,7 @@ for (const engine of ENGINES) {
         const { ask } = askedDesk(server.service);
         const before = process.cpuUsage();
         const { refused } = (await ask('mail'))!;
-        // Trying every letter as the beginning of an address took more than ten seconds.
+        // A regular expression with backtracking took more than ten seconds.
         assert.ok(process.cpuUsage(before).user < 2_000_000);
         assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
       }));
@@ -179,7 +174,6 @@ for (const engine of ENGINES) {
           { from: begun, to: begun },
         ];
         const counted = () => countEach(leads, spans);
-        // At the first and the last moment of a day, and in the middle of the two before.
         const today = begun - (begun % DAY_MS);
         for (const [name, at] of Object.entries({
           first: today - DAY_MS,
@@ -209,7 +203,6 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
         await server.advance(1_200);
         await asks(server, 'open@example.com');
-        // Its mail has left.
         await server.advance(1);
         const november = { from: '2026-11-20', to: '2026-11-20' };
         const { lost, open, next } = (await ask('lost', november))!;
@@ -330,7 +323,6 @@ for (const engine of ENGINES) {
         const all = [...first.suppressions, ...second.suppressions];
         assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
         assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
-        // Those about whom more is held lead to their page.
         const led = all.filter(({ id }) => id !== null);
         assert.deepEqual(led.map(({ email }) => email).toSorted(), [
           'past-0@example.com',

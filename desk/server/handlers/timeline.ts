@@ -1,4 +1,3 @@
-// One person: what happened, the consent, and whether mail goes there.
 import type { story as storyCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { storyOf } from '#desk/people/timeline.ts';
@@ -14,7 +13,7 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
   const { database, config } = service;
   const email = await addressOfPerson(database.db, id);
   const person = email === undefined ? undefined : await findPerson(database.db, email);
-  // Erased between the two.
+  // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
   const entries = await entriesOf(database.db, service, email);
   const happenings = storyOf(await listPersonalData(database.db, email));
