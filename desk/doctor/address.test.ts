@@ -1,4 +1,3 @@
-// What the doctor finds at PUBLIC_URL, asked as a visitor would ask: its name, its certificate, what answers, and the way there without https.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';

@@ -1,4 +1,3 @@
-// What the doctor says about the database, its clock, its disk and its secret.
 import assert from 'node:assert/strict';
 import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -89,14 +88,12 @@ describe('the doctor', () => {
       writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
       assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is no SQLite database/);
 
-      // A page in the middle of it.
       const damaged = path.join(instance.folder, 'damaged.db');
       const bytes = readFileSync(file);
       writeFileSync(damaged, bytes);
       const descriptor = openSync(damaged, 'r+');
       writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(bytes.length / 4096 / 2) * 4096);
       closeSync(descriptor);
-      // Which sentence it is depends on whose page that was.
       assert.match(
         await about('file:./damaged.db'),
         /^problem: .*damaged\.db is (no SQLite database, or is )?damaged/,

@@ -1,4 +1,3 @@
-// desk doctor as an operator calls it: what it finds, how it ends, and that it touches nothing. On both engines where the database is looked at.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -38,7 +37,6 @@ for (const engine of ENGINES) {
         const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
         assert.deepEqual(states, {
           settings: 'ok',
-          // The sample's links at the foot of the page lead nowhere.
           words: 'note',
           page: 'note',
           address: 'note',
@@ -229,7 +227,6 @@ describe('the doctor', () => {
           'problem settings',
           'problem settings',
           'ok words',
-          // The links at the foot, and the sample's people, figures and publisher.
           'note words',
           'note words',
           'note words',

@@ -1,5 +1,4 @@
-// Examines everything a running page depends on, all at once, and returns the findings. Works where the service cannot be opened, and
-// changes nothing.
+// Runs all examinations in parallel, without changes and without the service, which may not open.
 import path from 'node:path';
 import { isIP } from 'node:net';
 
@@ -29,25 +28,20 @@ import { isLoopback } from '#server/platform/loopback.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 
-/** The limit for all examinations together. */
+/** Limit for all examinations together. */
 const LIMIT_MS = 20_000;
-/** An examination that heeds the limit has this long to report that itself. */
 const GRACE_MS = 2_000;
 
 export type Patient = {
   readonly settings: ReturnType<typeof readSettings>;
   readonly campaignFolder: string;
-  /** DNS servers to ask instead of the machine's own. */
+  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
-  /** The address that gets a sample mail; null: none is sent. */
   readonly sampleTo: string | null;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** Ends everything early. */
   readonly signal: AbortSignal;
 };
 
-/** @returns the findings, in the order in which they are shown */
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
@@ -196,7 +190,6 @@ async function examineMail(
   ];
 }
 
-/** Examines what DNS says about the domain that mail comes from. */
 async function examineNames(
   config: Config,
   {
@@ -228,7 +221,7 @@ async function examineNames(
       ),
     ];
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
-  // What is the sender in the envelope is what SPF is asked about (RFC 7208, section 2.4).
+  // SPF applies to the envelope sender (RFC 7208, section 2.4).
   const returnDomain = config.bounceDomain ?? domain;
   if (returnDomain !== domain)
     findings.push(
@@ -239,7 +232,7 @@ async function examineNames(
   const dns = createDns(dnsServers, signal);
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
   const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
-  // A mail server on this machine has no name by which others know it.
+  // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   const found = await Promise.all([
     look('MX', examineMailExchange(dns, { domain, mailHost })),

@@ -1,4 +1,3 @@
-// The mail account, tried on real mail servers that behave and misbehave; and the sample.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -18,7 +17,6 @@ import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 const NOW = Date.UTC(2026, 10, 20);
 const never = () => new AbortController().signal;
 
-/** Runs a test against a mail server, and stops it whatever happens. @param test receives its port */
 async function withMailServer(
   options: SMTPServerOptions,
   test: (port: number) => Promise<void>,
@@ -64,7 +62,7 @@ describe('the mail account', () => {
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
   const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
 
-  // 0.0.0.0 is this machine under an address that is none of its loopback's: any other machine, as far as anybody can tell.
+  // 0.0.0.0 also reaches this machine, but does not count as loopback.
   for (const [title, options, address, ...sentences] of [
     [
       'is well when the login is taken on this machine',

@@ -1,4 +1,3 @@
-// What the doctor reads in DNS: MX, SPF, DKIM, DMARC, reverse DNS. Asked of a real DNS server on this machine.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +16,6 @@ import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
 
 type Zone = Readonly<Record<string, NameRecords>>;
 
-/** What one examination finds where DNS has these names. */
 async function finds(
   zone: Zone,
   examination: (dns: Dns) => Promise<readonly Finding[]>,
@@ -29,7 +27,6 @@ async function finds(
   return findings;
 }
 
-/** The only finding. */
 function only(findings: readonly Finding[]): Finding {
   assert.equal(findings.length, 1, JSON.stringify(findings, null, 2));
   return findings[0]!;
@@ -124,7 +121,6 @@ describe('SPF', () => {
       'two.test': { TXT: ['V=SPF1 exists:%{i}.list.test a/24//64 ?all'], A: ['192.0.2.9'] },
     });
     assert.equal(found.state, 'ok', found.sentence);
-    // a, include, mx, redirect, exists, a
     assert.match(found.sentence, /^example\.com has one SPF record, with 6 of 10 look-ups/);
   });
 
@@ -184,7 +180,7 @@ describe('SPF', () => {
     ['v=spf1 mx a: ~all', 'problem', 'v=spf1 mx ~all'],
     ['v=spf1 mx all:x ~all', 'problem', 'v=spf1 mx ~all'],
     ['v=spf1 mx redirect= ~all', 'problem', 'v=spf1 mx ~all'],
-    // It keeps whom the present one means, and always names somebody.
+    // The fix keeps the intended senders and is never empty.
     ['v=spf1 ipv4:192.0.2.1 ~all', 'problem', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 192.0.2.0/24 ~all', 'problem', 'v=spf1 ip4:192.0.2.0/24 ~all'],
     ['v=spf1 ip6:192.0.2.1 -all', 'problem', 'v=spf1 ip4:192.0.2.1 -all'],
@@ -194,7 +190,6 @@ describe('SPF', () => {
     ['v=spf1 ptr ~all', 'warning', 'v=spf1 a:mail.example.com ~all'],
     ['v=spf1 mx ptr ~all', 'warning', 'v=spf1 mx ~all'],
     ['v=spf1 ip4:192.0.2.1 ptr -all', 'warning', 'v=spf1 ip4:192.0.2.1 -all'],
-    // Everybody is let in, or nothing is said about others.
     ['v=spf1 ip4:192.0.2.1 +all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
@@ -223,7 +218,6 @@ describe('SPF', () => {
     const mended = 'v=spf1 include:_spf.google.com ip4:192.0.2.1 ~all';
     assert.deepEqual([state, publish?.value], ['problem', mended]);
     assert.equal((await spf1({ ...zone, ...of(mended) }, 'smtp.gmail.com')).state, 'ok');
-    // It sends with its own envelope address.
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 

@@ -1,4 +1,3 @@
-// Whether the doctor sees that a database takes no writes.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -15,7 +14,6 @@ import { onPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk } from '#testing/small-disk.ts';
 
-/** A database that a page has used. */
 async function used(folder: string, DATABASE_URL: string): Promise<Config['database']> {
   const service = await openTestService(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET });
   await service.close();
