@@ -1,5 +1,3 @@
-// The desk beside a live server, with its own files and databases. What a process does (pipes, colours, exit codes, signals) is tried
-// on processes; the commands run in this one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +37,6 @@ const environmentIn = (folder: string) => ({
 const start = (folder: string, env: Settings, args: readonly string[]) =>
   spawn(process.execPath, [DESK, ...args], { env: { ...environmentIn(folder), ...env }, cwd: folder });
 
-/** As a process. */
 async function runProcess(folder: string, env: Settings, ...args: readonly string[]) {
   const child = start(folder, env, args);
   child.stdin.end();
@@ -54,7 +51,6 @@ async function runProcess(folder: string, env: Settings, ...args: readonly strin
 const script = findProgram('script');
 const noTerminal = script === undefined && notTested('script');
 
-/** As a process on a terminal. */
 function startOnTerminal(folder: string, env: Settings, args: readonly string[]) {
   const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
   return spawn(script ?? '', ['-qec', command, '/dev/null'], {
@@ -63,14 +59,12 @@ function startOnTerminal(folder: string, env: Settings, args: readonly string[])
   });
 }
 
-/** Everything that a command shows on a terminal. */
 async function runOnTerminal(folder: string, env: Settings, ...args: readonly string[]): Promise<string> {
   const child = startOnTerminal(folder, env, args);
   child.stdin.end();
   return text(child.stdout);
 }
 
-/** Runs a test in the folder of an instance that has imported people: ada@example.com, and others. */
 const withPeople = (others: number, test: (folder: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
     await openTestService(folder, settings).then(({ close }) => close());
@@ -84,7 +78,6 @@ const withPeople = (others: number, test: (folder: string) => Promise<void>): Pr
     await test(folder);
   });
 
-/** Walks the whole flow over HTTP. */
 async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
   const post = (address: string, body: unknown) =>
     fetch(`${url}${address}`, {
@@ -109,7 +102,6 @@ for (const engine of ENGINES) {
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
-      // A pipe and a file are what they are whatever the engine.
       if (engine === 'sqlite') {
         const bold = '\u001B[1m';
         const plain = await runProcess(site.folder, env, 'leads');
@@ -122,7 +114,6 @@ for (const engine of ENGINES) {
       }
       const erased = await runProcess(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
-      // Its files are rewritten while visitors send their forms, and the server notices nothing.
       const walking = ['bob', 'cay', 'dan'].map((name) => becomeLead(site, `${name}@example.com`));
       const gone = await runProcess(site.folder, env, 'erase', 'ada@example.com', '--yes');
       assert.equal(gone.code, 0, gone.notes);
@@ -137,7 +128,6 @@ for (const engine of ENGINES) {
   });
 }
 
-/** A copy of the database of a live server is one whole file, which is not put back under it. */
 async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   const copy = path.join(folder, 'copy.db');
   const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
@@ -157,11 +147,6 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
 }
 
 describe('a move of everything', () => {
-  /**
-   * Runs a server until it has a lead who was corrected.
-   * @param test what happens while it runs
-   * @returns the address of its database, and the anchor of its chain of consents
-   */
   const fill = async (
     { engine, file }: { engine: Engine; file?: string },
     test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
@@ -185,7 +170,10 @@ describe('a move of everything', () => {
     return filled;
   };
 
-  /** Every table is there, counted and compared, and the chain of consents is whole. @returns the number of rows of each table */
+  /**
+   * Compares the tables and checks the chain.
+   * @returns the rows per table
+   */
   const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
     assert.equal(moved.exitCode, 0, moved.notes);
     const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
@@ -268,7 +256,6 @@ describe('the desk', () => {
       const { password } = new URL(databaseUrl);
       assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
       assert(password === '' || !notes.includes(password));
-      // What only this page understands is not in it, nor is a second password.
       const other = new URL(databaseUrl);
       other.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
       assert.equal(
@@ -307,10 +294,10 @@ describe('the desk', () => {
 
       const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
       const ended = once(reading, 'exit');
-      // More than a pipe holds: it reads, and waits for the end.
+      // More than a pipe's buffer, so the command has to read.
       await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
       reading.kill('SIGINT');
-      // As long as npm may take to pass on the same Ctrl-C.
+      // npm may take this long to forward the same Ctrl-C.
       await setTimeout(1_200);
       reading.kill('SIGTERM');
       assert.deepEqual(await ended, [130, null]);

@@ -1,4 +1,3 @@
-// The record of who did what: what stands in it, what never does, and for how long.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -207,7 +206,6 @@ for (const engine of ENGINES) {
           await run(1, ['export'], { print: gone });
           await run(1, ['correct', LEAD, '--company', 'Engines'], { print: gone });
           await run(1, ['import', list, '--consent-source', 'a fair', '--json'], { print: gone });
-          // Nothing of it is new.
           await run(0, ['import', list, '--consent-source', 'a fair']);
           await run(0, ['suppress', 'import', file('none.csv', 'email\n')]);
           await run(130, ['suppress', 'import', list], { signal: AbortSignal.abort() });
@@ -216,12 +214,11 @@ for (const engine of ENGINES) {
           await run(0, ['suppress', 'add', 'grace@example.com']);
           await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
           await run(1, ['export', '--out', folder]);
-          // Until then, a consent waits for what became of its mail.
+          // The queued code is only discarded after 61 s; a seal waits for it.
           await server.advance(61);
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
           await run(1, ['consent', 'export', 'lin@example.net', '--out', path.join(folder, 'lin')]);
-          // One of the two files was written.
           mkdirSync(path.join(folder, 'half.html'));
           for (const command of [['person'], ['consent', 'export']])
             await run(1, [...command, 'lin@example.net', '--out', path.join(folder, 'half')]);

@@ -1,4 +1,3 @@
-// desk backup: a copy of the database while the page runs.
 import { realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 
@@ -70,7 +69,7 @@ export function addBackup(program: Command, desk: Desk): void {
     });
 }
 
-/** Why the page cannot use a database: the rest of a sentence that begins with its name. */
+/** Explains why a database cannot be used; continues a sentence that begins with its name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
@@ -84,17 +83,16 @@ export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   }
 }
 
-/** 4 leads and 1 imported person */
 export function sayContents({ leads, imported }: Contents): string {
   const said = leads === 1 ? '1 lead' : `${leads} leads`;
   if (imported === 0) return said;
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
-/** The command to run, without the password: every user of the machine can read the list of processes. */
+/** Omits the password, because every user of the machine can list processes with their arguments. */
 function sayPgDump(url: string, file: string): string {
   const address = withParameters(url, (parameters) => {
-    // What only this page understands.
+    // pg_dump does not know these parameters.
     for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
     if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
   }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');

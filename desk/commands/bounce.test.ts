@@ -1,4 +1,3 @@
-// desk bounce: what mail servers send back by mail is believed when it names a mail of ours, and only then.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -24,11 +23,10 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'bounces-'));
 after(() => rmSync(folder, { recursive: true }));
 
 async function* piped(text: string): AsyncIterable<Uint8Array> {
-  // In pieces, as a pipe brings it.
   for (let at = 0; at < text.length; at += 1_000) yield Buffer.from(text.slice(at, at + 1_000));
 }
 
-/** Pipes a message into the command. @returns what became of it */
+/** @returns the result for one piped message */
 async function bounce(
   server: ServerUnderTest,
   text: string,
@@ -48,7 +46,7 @@ const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** A visitor who asked for a code and did not enter it. @returns the id of its mail, and its message id */
+/** @returns the ID and Message-ID of an unused code's mail */
 async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
   await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
   const mail = await server.inbox.waitForMail(EMAIL);
@@ -106,10 +104,8 @@ for (const engine of ENGINES) {
         ] as const)
           assert.equal((await bounce(server, text)).type, type);
         assert.deepEqual(await reasons(server), []);
-        // A mailbox to which the mail was forwarded is dead.
         const forwarded = deliveryStatus({ messageId, recipient: 'old@example.net', original: EMAIL });
         assert.equal((await bounce(server, forwarded)).type, 'another address');
-        // It reached one of two: both orders.
         const [top, group = '', end] = deliveryStatus({ messageId }).split(
           /(?=Final-Recipient)|(?=\r\n--8B.*\r\nContent-Description: Und)/,
         );
@@ -182,7 +178,6 @@ for (const engine of ENGINES) {
             assert.equal((await bounce(server, report)).type, 'outdated', date);
         assert.deepEqual(await reasons(server), []);
         assert.equal(await server.countRows('withdrawals'), 0);
-        // One from the future is one of now.
         const date = 'Fri, 20 Nov 2099 12:00:00 +0000';
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
@@ -287,7 +282,6 @@ it('text of a stranger never moves the cursor: notes, failures and JSON have no 
     for (const { out, notes } of answers) {
       // Names and emoji need joiners.
       assert.match(notes, /a\u200Db\uFFFD/);
-      // Lines are ended, and nothing else.
       assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
     }
     assert.equal((JSON.parse(answers[1]?.out ?? '') as { messages: unknown[] }).messages.length, 1);

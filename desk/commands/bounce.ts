@@ -1,4 +1,3 @@
-// desk bounce: reads returned mail and complaints from messages.
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,15 +14,12 @@ import { takeMessage, type MessageOutcome } from '#server/bounces/accept-message
 import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/consent/withdraw.ts';
 
-/** The subfolder that takes messages which were read. */
 const DONE = 'done';
 
 type Source = {
-  /** Shown in the results. */
   readonly name: string;
-  /** One message, or the several of an mbox. */
+  /** Yields one message, or all messages of an mbox. */
   readonly read: () => AsyncIterable<Uint8Array>;
-  /** Moves what was read out of the way. */
   readonly putAway: () => Promise<void>;
 };
 
@@ -116,7 +112,7 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-/** @throws {CommandFailure} when it is no file, or cannot be read */
+/** @throws {CommandFailure} if it is not a readable file */
 async function mustBeFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;
@@ -145,7 +141,6 @@ const fileSource = (file: string, name: string, putAway: Source['putAway'] = asy
   putAway,
 });
 
-/** The messages of a Maildir, or of a folder of .eml files, in the order of their names. */
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
   if (names === null)
@@ -167,7 +162,6 @@ async function messagesIn(folder: string): Promise<Source[]> {
   );
 }
 
-/** The names of the files in a folder; null when it cannot be read. */
 async function filesIn(folder: string): Promise<string[] | null> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -177,7 +171,6 @@ async function filesIn(folder: string): Promise<string[] | null> {
   }
 }
 
-/** A name in the folder that no message has yet. */
 async function freeName(folder: string, name: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const tried = path.join(folder, number === 1 ? name : `${number}-${name}`);

@@ -1,4 +1,3 @@
-// desk compact: rewrites the database, so that its files hold live rows only.
 import { existsSync, statSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';

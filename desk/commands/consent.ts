@@ -1,4 +1,3 @@
-// desk consent: proves that a person agreed, and that the proof was not changed.
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -131,7 +130,6 @@ function addAccept(consent: Command, desk: Desk): void {
 
 const ERRORS_SHOWN = 100;
 
-/** Shows how far the work on the chain has come, and ends it with Ctrl-C. */
 const watching = (desk: Desk): Watching => ({
   signal: desk.signal,
   onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),

@@ -1,4 +1,3 @@
-// desk doctor: what is wrong, and what to do about it.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -38,7 +37,7 @@ Examples:
     .action(async ({ send, json }) => {
       const sampleTo = send === undefined ? null : readAddress(send);
       const { settings, campaignFolder, dnsServers } = desk.patient ?? {
-        // In this order: .env, which the first reads, may name the folder.
+        // The settings come first: .env may name the campaign folder.
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
       };

@@ -1,4 +1,3 @@
-// What an erasure, an expiry and `desk compact` leave in the files themselves.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -31,7 +30,6 @@ const THEIRS = { form: { name: NAME, answers: { motto: MOTTO } } };
 const NEW_MOTTO = 'Feather before quill';
 const OTHERS = 4;
 
-/** A server whose SQLite is a file. */
 const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string) => Promise<void>) =>
   inFolder((folder) =>
     withServer(
@@ -48,7 +46,6 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
     ),
   );
 
-/** The person among others, exported, corrected, with a proof of the consent; and the salt of that proof. */
 async function fill(server: ServerUnderTest): Promise<string> {
   for (let number = 0; number < OTHERS; number += 1) {
     await becomeLead(server, `other-${number}@example.com`, 1, {
@@ -85,7 +82,7 @@ for (const engine of ENGINES) {
         const { db } = server.database;
         const { database } = server.config;
         const salt = await fill(server);
-        // PostgreSQL keeps samples of each column for its planner.
+        // PostgreSQL's planner keeps samples of each column.
         if (engine === 'postgres') await sql`analyze`.execute(db);
         const words = [EMAIL, NAME, 'Quillfeather & Daughters', MOTTO, NEW_MOTTO, salt];
         const before = await countInFiles(db, database, words);
@@ -131,7 +128,6 @@ for (const engine of ENGINES) {
           await keepHouse();
           assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
-        // Nothing is left to delete, and the log is remembered.
         await keepHouse();
         if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
@@ -163,7 +159,6 @@ for (const engine of ENGINES) {
         const { db } = server.database;
         const { database } = server.config;
         await fill(server);
-        // Larger than what an erasure rewrites.
         const text = 'x'.repeat(1_000_000);
         const size = engine === 'sqlite' ? 106 : 1;
         for (let version = 0; version < size; version += 1)
@@ -232,7 +227,7 @@ it(
       const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
       writeFileSync(path.join(disk, 'leads.db'), '');
       assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
-      // Enough to open the database, not to write it a second time.
+      // Leaves room to open the database, but not for a second copy.
       const filler = fillDisk(disk);
       truncateSync(filler, statSync(filler).size - 128 * 1024);
       const { exitCode, notes } = await deskIn(disk, env, ['compact']);
@@ -260,7 +255,6 @@ it('mail that was written into files goes with the person it is to or about', ()
     assert.equal(exitCode, 0, notes);
     assert.equal(out, 'Erased: 1 imported person, 2 mails in files.\n');
     assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
-    // It has no expiry, as rows have; and a folder is no mail.
     writeFileSync(path.join(mail, 'to.eml'), message(EMAIL, 'Your code is 123456.'));
     mkdirSync(path.join(mail, 'a.eml'));
     const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);

@@ -1,4 +1,3 @@
-// desk erase: removes all that is held about an address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -33,7 +32,7 @@ export function addErase(program: Command, desk: Desk): void {
       const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
-      // Last, because whoever reads it may be gone.
+      // Printing comes last, because the reader of a pipe may have quit.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
       for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);

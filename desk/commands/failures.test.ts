@@ -1,5 +1,3 @@
-// What the machine refuses, in every command: one sentence that says what to do, the exit code, and no stack. A stack is for a fault
-// of ours, which says so.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +28,7 @@ import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 const settings = { APP_SECRET: TEST_SECRET };
 const DESK = path.resolve(import.meta.dirname, '..', 'desk.ts');
 
-/** One sentence or two of ours, and nothing of Node's. */
+/** At most two of our sentences, without Node's own text. */
 function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegExp, code = 1): void {
   if (typeof sentence === 'string') assert.equal(notes, sentence);
   else assert.match(notes, sentence);
@@ -38,7 +36,6 @@ function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegE
   assert.equal(exitCode, code);
 }
 
-/** An instance with a file that has room for a list to import. */
 async function makeInstance(folder: string): Promise<{ file: string; list: string }> {
   await openTestService(folder, settings).then(({ close }) => close());
   const list = path.join(folder, 'list.csv');
@@ -105,7 +102,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       const { file, list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const bytes = readFileSync(file);
-      // All but what the start reads.
+      // Spares the pages that the start reads.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
       const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
@@ -141,7 +138,6 @@ describe('a database that cannot be used any more ends a command with a sentence
         explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
         `${where} has ended the connection. Its log says why; try again.`,
       );
-      // Of ours.
       assert.equal(await failing('select * from nothing'), null);
     } finally {
       await close();
@@ -247,7 +243,6 @@ describe('standard output', () => {
     );
   });
 
-  /** Runs a command whose output and words go to files that are open. */
   async function run(
     folder: string,
     args: readonly string[],

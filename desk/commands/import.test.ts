@@ -1,4 +1,3 @@
-// People from a previous tool: what is taken, what is not, and that nobody is ever shown as verified by us.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -17,7 +16,7 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 
 const SOURCE = 'Mailchimp, double opt-in';
 
-/** Files of previous tools, and what is said of who is left out of each. */
+/** Exports of previous tools, with the expected message about skipped people. */
 const FILES_OF_TOOLS = `# Mailchimp, unsubscribed: "UNSUB_TIME" (2)
 Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON
 gone1@example.com,Grace,2022-01-01 10:00:00,2025-05-05 08:00:00,
@@ -98,7 +97,6 @@ gone1@example.com,suppressed,https://guide.example.com/unsubscribe?t=1
 gone2@example.com,unverified,
 stays@example.com,verified,https://guide.example.com/unsubscribe?t=2`;
 
-/** Writes a file with this content, and imports it. */
 async function importFile(
   server: ServerUnderTest,
   content: string | Buffer,
@@ -265,7 +263,6 @@ for (const engine of ENGINES) {
             ['was corrected by the operator', 'Ada → Ada King', undefined],
           ],
         );
-        // The file does not undo what was corrected.
         await importFile(server, 'email;name;firma\nada@example.com;Ada;Engines\n');
         assert.equal((await imported(server))[0]?.name, 'Ada King');
 
@@ -290,7 +287,6 @@ for (const engine of ENGINES) {
         const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
         assert.match(back.notes, /^ +2 {2}erased here before, not brought back$/m);
         assert.deepEqual(await emails(server), []);
-        // Who comes back by themselves may.
         await becomeLead(server, 'ada@example.com');
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
@@ -534,7 +530,6 @@ describe('an import', () => {
           Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
           /Save it as .* of a Mac: iconv -f macintosh -t utf-8 FILE > NEW\.$/m,
         ],
-        // Either of a Mac or of DOS; and Cyrillic.
         ...['M\x81ller', '\xC8\xE2\xE0\xED'].map(
           (name) =>
             [

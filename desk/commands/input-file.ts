@@ -1,10 +1,8 @@
-// Opens a file that a command reads.
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
-/** @throws {CommandFailure} when it is no file, or cannot be read */
 export async function openInput(file: string): Promise<FileHandle> {
   try {
     const handle = await open(file);

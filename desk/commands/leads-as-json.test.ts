@@ -1,4 +1,3 @@
-// A lead is the same JSON wherever a program reads it: in an event, in `leads --json`, in a line of an export.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +14,6 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@gmail.com';
 
-/** The people of a state, as both commands write them. */
 async function people(server: ServerUnderTest, state: string): Promise<readonly Record<string, unknown>[]> {
   const listed = await desk(server.service, ['leads', '--state', state, '--json']);
   const exported = await desk(server.service, ['export', '--state', state, '--format', 'jsonl']);

@@ -1,4 +1,3 @@
-// Leads out: what is listed and exported is what was verified, in files that other programs can read.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +15,6 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gclid=abc-123';
 
-/** Sends the form, enters the code. */
 async function becomeLead(
   server: ServerUnderTest,
   { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
@@ -27,7 +25,6 @@ async function becomeLead(
   if (reads) assert.equal((await visitor.get('/api/article')).statusCode, 200);
 }
 
-/** Reads CSV with another program's reader. */
 const rowsOf = (csv: string): string[][] =>
   parse(csv, { record_delimiter: '\r\n', relax_column_count: true });
 
@@ -144,7 +141,6 @@ for (const engine of ENGINES) {
           refused.notes,
           'No one came from “newsleter”. These sources are known: newsletter, webinar, direct.',
         );
-        // Known, though it has brought no lead yet.
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
         assert.match((await leads('direct', '--state', 'imported')).notes, /leave out --source/);
@@ -164,7 +160,6 @@ for (const engine of ENGINES) {
               .slice(1)
               .map(([email]) => email);
           await becomeLead(server, { email: 'ada@example.com' });
-          // The folder is not there yet: nothing was exported, and nothing is remembered.
           const nowhere = path.join(folder, 'missing', 'new.csv');
           const broken = await desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
           assert.equal(broken.exitCode, 1);
@@ -176,7 +171,6 @@ for (const engine of ENGINES) {
           await becomeLead(server, { email: 'eve@example.com' });
           const second = await job();
           assert.deepEqual(exported(), ['eve@example.com']);
-          // The leads before are in no later export: their file is kept.
           const kept = readdirSync(folder).filter((name) => /^new-\d{4}-.*Z\.csv$/.test(name));
           assert.equal(kept.length, 1);
           const first = path.join(folder, kept[0]!);
@@ -195,7 +189,6 @@ for (const engine of ENGINES) {
           assert.equal(readdirSync(folder).length, 2);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
           assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
-          // Another name has had none of them.
           const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
           assert.equal(rowsOf(other.out).length, 3);
         }),
@@ -220,7 +213,6 @@ for (const engine of ENGINES) {
         await becomeLead(server, { email: gus });
         assert.deepEqual(emails(await run('--since-last', 'crm')), [eve, gus]);
         await server.advance(3_600);
-        // A night without new leads takes nothing away.
         assert.deepEqual(emails(await run('--since-last', 'crm')), []);
         await run('--since-last', 'ads', '--format', 'meta');
 
@@ -239,7 +231,6 @@ for (const engine of ENGINES) {
         );
         assert.equal(listed.notes, '2 names.');
 
-        // A lead who is not to be mailed any more stays away.
         await desk(server.service, ['suppress', 'add', eve]);
         const fewer = await run('--again', 'crm');
         assert.deepEqual(emails(fewer), [gus]);
@@ -255,7 +246,6 @@ for (const engine of ENGINES) {
           assert.match(refused.notes, sentence);
         }
 
-        // As earlier builds noted it: page by page, each with its time.
         const { db } = server.database;
         const [first, second] = await db.selectFrom('leads').select('id').orderBy('id').execute();
         for (const [at, lead] of [first, second].entries())
@@ -294,7 +284,6 @@ for (const engine of ENGINES) {
           await server.advance(3_600);
           const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
           await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
-          // A lead who asks once more is a lead.
           await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
           await server.inbox.waitForMail('ada@example.com', 2);
           const list = path.join(folder, 'list.csv');
@@ -302,7 +291,6 @@ for (const engine of ENGINES) {
             list,
             'email,name,consent date\nada@example.com,A,\nbob@example.com,Bob,2024-03-04\n',
           );
-          // Imported before he becomes a lead.
           writeFileSync(path.join(folder, 'two.csv'), 'email\ngus@example.com\n');
           for (const file of [list, path.join(folder, 'two.csv')]) {
             const imported = ['import', file, '--consent-source', 'Mailchimp'];
@@ -438,7 +426,6 @@ it('an export is no formula in any spreadsheet, and says é to all of them', () 
   }));
 
 describe('a command', () => {
-  /** Runs one that opens nothing. */
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 

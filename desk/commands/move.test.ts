@@ -1,4 +1,3 @@
-// Where a move may go to, and what it says when it may not: as of DATABASE_URL, under the name of the option.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -102,7 +101,6 @@ describe('a move', () => {
       await started(folder);
       const file = path.join(folder, 'data', 'leads.db');
       const bytes = readFileSync(file);
-      // Not the first pages, which every statement needs.
       writeFileSync(file, bytes.fill(0xa5, bytes.length - 8192));
       const to = await createPostgresDatabase();
       assert.equal(

@@ -1,4 +1,3 @@
-// desk move: copies everything from SQLite to PostgreSQL, or back.
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 
@@ -58,7 +57,7 @@ Examples:
       if (from.engine === 'sqlite') await mustRest(desk, from);
       else await mustBeAlone(from);
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
-      // Opening the service brings the tables of the source up to date.
+      // Opening the service migrates the source.
       const { database: source } = await desk.service();
       const copy = (into: OpenDatabase) => copyRows(desk, { source, target: into, reports: !json });
       const moved = await (
@@ -80,7 +79,7 @@ Examples:
     });
 }
 
-/** @throws {CommandFailure} when the page has the file open, or the file cannot be used */
+/** @throws {CommandFailure} if the site uses the file, or it is unusable */
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
@@ -95,7 +94,7 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
     );
 }
 
-/** @throws {CommandFailure} when anything else is connected to the PostgreSQL */
+/** @throws {CommandFailure} if PostgreSQL has other connections */
 async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
@@ -109,7 +108,6 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   }
 }
 
-/** @returns one line for each table */
 const copyRows = (
   desk: Desk,
   { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
@@ -140,7 +138,7 @@ async function toPostgres<Result>(
   }
 }
 
-/** Makes the file under another name first: it is there whole or not at all. */
+/** Writes under another name first, so the file is either complete or absent. */
 async function toFile<Result>(
   address: AddressOf<'sqlite'>,
   copy: (target: OpenDatabase) => Promise<Result>,
@@ -170,7 +168,7 @@ async function toFile<Result>(
   }
 }
 
-/** @throws {CommandFailure} when tables or rows are there; nothing was changed then */
+/** @throws {CommandFailure} if tables or rows exist; nothing has changed then */
 async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)

@@ -1,5 +1,3 @@
-// What --out and backup aim at: a file is replaced whole, what is no file stays what it is. Nothing here names a device of this
-// machine; each is made in a folder that goes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -31,11 +29,9 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
-/** The ID of a user that no machine has. */
 const STRANGER = 54_321;
 const settings = { APP_SECRET: TEST_SECRET };
 
-/** An instance whose page was started once. */
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
 describe('a file that a command writes', () => {
@@ -96,7 +92,7 @@ describe('a file that a command writes', () => {
       }
       assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
       assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
-      // Only its owner puts links there.
+      // Only the owner can create links there.
       chmodSync(shared, 0o755);
       await write(path.join(shared, 'leads.csv'));
       assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
@@ -136,7 +132,7 @@ describe('what is no file', () => {
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
-      // Both ends of it, so that neither waits for the other.
+      // Opens both ends, because each would block until the other is open.
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       await write(pipe);
       const read = Buffer.alloc(99);
@@ -208,7 +204,6 @@ describe('what is no file', () => {
   it('a disk is never written over', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
-      // A loop device that no machine has.
       makeNode(disk, 'b', '7', '1048000');
       await assert.rejects(write(disk), {
         message: `${disk} cannot be written: it is a disk. Name a file.`,

@@ -1,4 +1,3 @@
-// The desk and the answers to a campaign's own questions: import, correction, proof and report.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -242,7 +241,6 @@ for (const engine of ENGINES) {
         });
         await become(server, 'bb@example.com', { job_title: 'x', team: '2 to 5', topics: ['Prompts'] });
         await become(server, 'ccc@example.com', { job_title: 'Secret words' });
-        // A question that was one for free text, once.
         await server.database.db
           .updateTable('leads')
           .set({ answers: '{"team":{"label":"Team","answer":"Typed by Ada"}}' })

@@ -1,4 +1,3 @@
-// One person: their story, all that is held, its correction and its erasure.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +16,6 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
-/** What a stranger who has read about injection may type. */
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
 async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<Visitor> {
@@ -38,7 +36,6 @@ async function storyOf(server: ServerUnderTest, email: string): Promise<readonly
   return (JSON.parse(out) as { story: StoryEntry[] }).story;
 }
 
-/** Every row of every table, as text. */
 async function everything({ database: { db } }: ServerUnderTest): Promise<string> {
   const rows: unknown[] = [];
   for (const table of TABLE_NAMES) rows.push(await db.selectFrom(table).selectAll().execute());
@@ -82,7 +79,7 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // No code is shown: it could still be entered.
+        // A code could still be entered, so it is not shown.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 
@@ -148,7 +145,7 @@ for (const engine of ENGINES) {
           [counts['leads'], counts['consent_receipts'], counts['corrections'], counts['exported_leads']],
           [1, 1, 1, 1],
         );
-        // Not "ada" alone: ids are hexadecimal, and some hold it.
+        // Searches for more than "ada", which also occurs in hexadecimal IDs.
         assert.doesNotMatch(await everything(server), /ada@example|Ada (Lovelace|King)|Augusta/i);
         assert.match(await everything(server), /eve@example\.com/);
         assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);

@@ -1,4 +1,3 @@
-// desk person: writes all that is held about an address, to be handed over.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';

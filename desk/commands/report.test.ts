@@ -1,4 +1,3 @@
-// The report and the list of lost leads: figures counted by hand, from flows that were really walked.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +32,6 @@ const inbox: InboxBehaviour = {
 const smtpError = (responseCode: number, words: string): Error =>
   Object.assign(new Error(words), { responseCode });
 
-/** Each comes from a network of their own. */
 let networks = 0;
 
 async function ask(server: ServerUnderTest, email: string, source?: string): Promise<Visitor> {
@@ -53,7 +51,6 @@ async function askAgain(visitor: Visitor, email: string, source?: string): Promi
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/** Views of the page from a source, one of which goes on to these steps. */
 async function see(
   { app, service }: ServerUnderTest,
   source: string,
@@ -74,9 +71,7 @@ async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email:
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
 }
 
-/**
- * Eleven people ask for a code, from 28 November 2026 on; a week before it was one. Three enter theirs, two of them are new.
- */
+/** Eleven people ask for a code from 28 November 2026 on, one a week earlier. Three enter theirs; two of them are new. */
 async function walkFlows(server: ServerUnderTest): Promise<void> {
   const old = await ask(server, 'old@example.com', 'newsletter');
   await enter(server, old, 'old@example.com');
@@ -102,7 +97,6 @@ async function walkFlows(server: ServerUnderTest): Promise<void> {
   await ask(server, 'leaky@example.com', 'leaky@example.com');
   await server.inbox.waitForMail('leaky@example.com');
   await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-  // All codes have expired, and a day has passed.
   await server.advance(DAY_SECONDS);
   server.wakeWorker();
   await until(() => server.mailEvents.some(({ type }) => type === 'dropped'));
@@ -163,7 +157,6 @@ for (const engine of ENGINES) {
               { name: 'direct', seen: null, asked: 5, entered: 0, leads: 0 },
               { name: 'newsletter', seen: null, asked: 3, entered: 3, leads: 2 },
               { name: EVIL, seen: null, asked: 2, entered: 0, leads: 0 },
-              // A source that names a person is not shown.
               { name: 'others', seen: null, asked: 1, entered: 0, leads: 0 },
             ]);
             assert.deepEqual(report.byPlatform, [
@@ -180,7 +173,6 @@ for (const engine of ENGINES) {
             assert.deepEqual(peopleOf(report.before.funnel), [1, 1, 1]);
             assert.deepEqual([report.codesFrom, report.mailFrom], [null, null]);
 
-            // Two weeks hold all of it, the week before included.
             const weeks = await reportOf(server, '--period', '2w');
             assert.deepEqual([weeks.leads, peopleOf(weeks.funnel)[0]], [3, 11], 'each address once');
             const month = await reportOf(server, '--period', '2026-11');
@@ -225,7 +217,6 @@ for (const engine of ENGINES) {
               const answer = await desk(server.service, ['report', '--period', '7d', '--out', out]);
               assert.equal(answer.exitCode, 0, answer.notes);
               assert.equal(answer.out, '');
-              // Fonts are letters without meaning.
               const page = readFileSync(out, 'utf8').replace(/<style>.*?<\/style>/s, '');
               assert.match(page, /3 of 11 who asked for a code entered it\./);
               assert.match(
@@ -350,7 +341,6 @@ for (const engine of ENGINES) {
         assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
         assert.match(text, /Robots are missing, and visitors whose browser asks not to be counted\./);
 
-        // Of a time that was counted in part only, one is not set against the other.
         const part = await reportOf(server, '--period', '7d');
         assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
         const partText = await textOf('7d');
@@ -358,7 +348,6 @@ for (const engine of ENGINES) {
         assert.match(partText, /^ {2}Asked for a code +2 +100% +–$/m);
         assert.doesNotMatch(partText, /The page was seen/);
 
-        // Codes go after a month, views after two years.
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
@@ -409,7 +398,6 @@ for (const engine of ENGINES) {
         const { out } = await desk(server.service, ['report', ...ofSpring, '--text']);
         assert.match(out, /November 2026, campaign spring$/m);
         assert.match(out, /left out/);
-        // Six days without anything are one line.
         assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in these 6 days\.$/m);
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
         await inFolder(async (folder) => {
@@ -419,7 +407,6 @@ for (const engine of ENGINES) {
           assert.match(readFileSync(page, 'utf8'), /<h1>Leads, .*, from newsletter<\/h1>/);
           assert.doesNotMatch(readFileSync(page, 'utf8'), /By source/);
         });
-        // Seen, though no one asked for a code.
         assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
         for (const [option, name, sentence] of [
           ['--source', 'newsleter', /No one came from “newsleter”\. These sources are known: newsletter, /],
@@ -474,7 +461,7 @@ describe('the report', () => {
       await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
       const { notEntered, bySource, byPlatform } = await reportOf(server);
       assert.deepEqual(notEntered, []);
-      // Who asked counts where they asked first; a lead, where the form came from whose code was entered.
+      // Requests count under their first source, leads under the form whose code was entered.
       assert.deepEqual(bySource, [
         { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
         { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },

@@ -1,4 +1,3 @@
-// desk report: writes the figures of a period.
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';

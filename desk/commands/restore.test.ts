@@ -1,4 +1,3 @@
-// What may take the place of the database: a whole one of this page, and nothing else. Whatever is refused changes no byte.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
@@ -36,7 +35,6 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 const settings = { APP_SECRET: TEST_SECRET };
 const KEPT_AT = Date.UTC(2026, 10, 22, 12);
 
-/** Name, kind and content of all that is in a folder. */
 function contentOf(folder: string): Record<string, string> {
   const names = globSync('**', { cwd: folder }).toSorted();
   return Object.fromEntries(
@@ -50,7 +48,6 @@ function contentOf(folder: string): Record<string, string> {
   );
 }
 
-/** An instance with one person, and a backup with another one. */
 async function makeInstance(folder: string): Promise<void> {
   await openTestService(folder, settings).then(({ close }) => close());
   const take = async (name: string) => {
@@ -70,7 +67,6 @@ const peopleIn = async (folder: string): Promise<string[]> => {
   return (JSON.parse(out) as { name: string }[]).map(({ name }) => name).toSorted();
 };
 
-/** Changes a backup. */
 const change = (sql: string) => (file: string) => {
   using database = new DatabaseSync(file);
   database.exec(sql);
@@ -82,7 +78,7 @@ const NOT_OURS = 'is no whole database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
 const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/running.md).';
 
-/** What is refused, and the sentence behind the name of the file. */
+/** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
   'a text': [overwrite('Dear diary, '.repeat(999)), `is no SQLite database. ${BACKUP}`],
@@ -177,7 +173,6 @@ describe('a restore lets in', () => {
       assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
       const then = { ...settings, DATABASE_URL: `file:${kept}` };
       assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
-      // Twice in a second: neither is lost.
       for (const _ of ['once', 'again'])
         assert.equal(
           (await deskIn(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
@@ -236,7 +231,6 @@ describe('a restore lets in', () => {
         await close();
         assert.deepEqual(await inspectDatabase(left(name)), { type: 'fit', leads: 0, imported: 0 }, name);
       }
-      // On a machine where the page never ran.
       const done = await deskIn(folder, settings, ['restore', left(names[0] ?? '')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.doesNotMatch(done.notes, /is kept as/);
@@ -335,7 +329,6 @@ describe('a restore refuses, and touches nothing for', () => {
       await refused([backup], { APP_SECRET: '' }, elsewhere),
       /app-secret is none that this database was used with\. Put the file back from a backup, or set APP_SECRET/,
     );
-    // On purpose, and with a warning.
     const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
     assert.equal(done.exitCode, 0, done.notes);
     assert.match(done.notes, /^Warning: The secret is none that this database was used with/m);

@@ -1,4 +1,3 @@
-// desk send-guide: a lead gets the guide once more, and nobody who must not be mailed does.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -24,7 +23,6 @@ for (const engine of ENGINES)
     it('mails a lead the same guide again, with a link that opens it', () =>
       withServer({ engine, env }, async (server) => {
         await becomeLead(server, EMAIL);
-        // The code, then the guide.
         const first = await server.inbox.waitForMail(EMAIL, 2);
         await until(() => server.mailEvents.length === 2);
         await server.advance(3_600);

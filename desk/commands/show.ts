@@ -1,4 +1,3 @@
-// desk show: lists what happened with one address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';

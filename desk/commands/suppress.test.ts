@@ -1,4 +1,3 @@
-// The list of who is not to be mailed, as the operator sees it.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -89,7 +88,6 @@ for (const engine of ENGINES) {
         });
         assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);
 
-        // What was sealed and what stands are compared, as of any other proof.
         await server.database.db
           .updateTable('suppression_removals')
           .set({ note: 'never mind' } as never)
@@ -128,7 +126,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.exitCode, 1);
         assert.match(refused.notes, /decided that themselves, so a new verified consent/);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-        // A complaint is never the operator's to undo; and of no lead, no reason is kept.
+        // An operator cannot undo a complaint, and a suppression without a lead stores no reason.
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
@@ -188,7 +186,6 @@ for (const engine of ENGINES) {
     it('begins anew with a person who was erased, whatever the operator had noted', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
-        // The guide.
         await server.inbox.waitForMail(ADA, 2);
         await suppress(server, 'add', ADA);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);

@@ -1,4 +1,3 @@
-// desk suppress: the list of addresses that get no mail.
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
@@ -149,7 +148,7 @@ function addExportList(list: Command, desk: Desk): void {
       const service = await desk.service();
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
-        // Before the first address goes out: an export that breaks off has shown some.
+        // Logged first, because an interrupted export has already disclosed some addresses.
         await noteCommand(service, 'exported', null, 'suppress export');
         await append(csvLine(HEADINGS));
         for await (const entries of shownPages(service.database.db)) {
@@ -185,7 +184,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
           if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
-          // With the first: it may be stopped before the last.
+          // Logged with the first entry, because the import may be stopped before the last.
           if (added === 0) await note('suppressed', null, 'suppress import');
           return true;
         });
@@ -198,7 +197,10 @@ function addImportList(list: Command, desk: Desk): void {
     });
 }
 
-/** Reads all of a file before anything is changed. @throws {CommandFailure} when a line has no address, or a reason that is none */
+/**
+ * Reads the whole file before anything changes.
+ * @throws {CommandFailure} if a line has no e-mail address, or an unknown reason
+ */
 async function readList(
   file: string,
   otherwise: GivenReason,

@@ -1,10 +1,8 @@
-// What a terminal shows while something long is at work, and that nothing of it is left.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { createTerminal } from '#desk/commands/terminal.ts';
 
-/** A screen of one line, and what has scrolled by. */
 function createScreen(isTTY: boolean) {
   const lines: string[] = [''];
   let column = 0;

@@ -1,4 +1,3 @@
-// desk webhooks: lists, repeats and tests the events that are sent to other programs.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';

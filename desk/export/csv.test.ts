@@ -5,7 +5,6 @@ import { parse } from 'csv-parse/sync';
 
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
 
-/** Pieces of a text that matter to a reader of CSV or to a spreadsheet, and some that do not. */
 const PIECES = [
   ...Array.from(',;"\'\n\r\t =+-@\\0\uFF1D\uFF0B\uFF0D\uFF20\uFEFF\u2028é'),
   '',
@@ -21,9 +20,7 @@ const PIECES = [
   '\n-1+1',
   "''",
 ];
-/** What no spreadsheet may find at the beginning of a cell, wherever it splits a line. */
 const FORMULA = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;
-/** Numbers below a limit, the same in each run. */
 function createDice(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,4 @@
-// All that is held about a person, as a page to print: for an answer under Article 15 of the GDPR.
+// Prints all data held about a person, for a request under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
@@ -7,7 +7,7 @@ import type { StoryEntry } from '#desk/people/timeline.ts';
 
 /**
  * @param writtenAt ISO 8601
- * @returns one document that needs no other file
+ * @returns a self-contained HTML document
  */
 export function personPage({
   email,

@@ -1,4 +1,3 @@
-// Mails the guide to a lead once more.
 import { v7 as uuid } from 'uuid';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -7,11 +6,10 @@ import { sendGuideAgain, type GuideAgain } from '#server/mail/templates/guide-ma
 import type { Service } from '#server/startup/service.ts';
 
 /**
- * Queues the guide for a lead.
  * @param tx holds the lock of the e-mail address
  * @param email as stored
- * @returns `waiting`: one waits to be sent already
- * @throws {CommandFailure} when it is not to be sent
+ * @returns `waiting` if a guide is already queued
+ * @throws {CommandFailure} if sending is not allowed
  */
 export async function sendGuideTo(
   tx: Db,

@@ -1,5 +1,3 @@
-// The judgement about variants: right however often one looks, and able to see a difference that is there. Simulated with a generator that
-// makes the same visitors each time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -8,7 +6,7 @@ import { createRandom } from '#testing/random.ts';
 
 const LOOKS = 200;
 
-/** Lets visitors come and looks on the way. @returns the winner that was declared first, and after how many views; null: none was */
+/** @returns the first declared winner and its views; null without one */
 function run(
   rates: readonly [number, number],
   { views, random, onAlarm = () => {} }: { views: number; random: () => number; onAlarm?: () => void },
@@ -47,7 +45,7 @@ describe('the comparison of two variants', () => {
       );
       assert.ok(winners.length < 25, `${winners.length} of 500 at ${rate}`);
     }
-    // One in a thousand is what that alarm may cost.
+    // The tolerated rate is one false alarm in a thousand.
     assert.ok(alarms <= 4, `${alarms} of 1000`);
   });
 
@@ -106,7 +104,7 @@ describe('the comparison of two variants', () => {
 
 describe('the interval of a share', () => {
   it('is that of Wilson', () => {
-    // Of R: prop.test(15, 148, correct = FALSE).
+    // From R: prop.test(15, 148, correct = FALSE).
     const found = shareOf({ views: 148, leads: 15 });
     assert.deepEqual(
       [found?.low, found?.high].map((value) => value?.toFixed(4)),

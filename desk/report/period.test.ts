@@ -1,4 +1,3 @@
-// Which time a report is about.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -36,7 +35,6 @@ describe('a period', () => {
       read('2026-11'),
       '2026-11-01T00:00 | 2026-11-21T18:30 | 2026-10-01T00:00 | 2026-10-21T18:30 | the month before',
     );
-    // February has no 31st.
     assert.equal(
       read('2026-03', Date.UTC(2026, 2, 31, 12)),
       '2026-03-01T00:00 | 2026-03-31T12:00 | 2026-02-01T00:00 | 2026-03-01T00:00 | the month before',

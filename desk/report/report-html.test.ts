@@ -35,7 +35,6 @@ const REPORT: Report = {
   viewsFrom: null,
 };
 
-/** Widths of the bars below a row, in percent. */
 const barOf = (html: string, row: string): number[] => {
   const [, bar = ''] =
     html.split(`<th scope="row">${row}</th>`)[1]?.split(/<tr class="report-bar"[^>]*>|<\/svg>/) ?? [];
