@@ -91,7 +91,7 @@ async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  it(`the desk works beside a live server on ${engine}, and prints data and nothing else`, async () => {
+  it(`the desk works beside a live server on ${engine} and prints only data`, async () => {
     const site = await startSite({ engine });
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {
@@ -146,7 +146,7 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   assert.equal(email, 'ada@example.com');
 }
 
-describe('a move of everything', () => {
+describe('moving all data', () => {
   const fill = async (
     { engine, file }: { engine: Engine; file?: string },
     test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
@@ -186,7 +186,7 @@ describe('a move of everything', () => {
     return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
   };
 
-  it('goes to an empty PostgreSQL, counted and compared, and to no other', () =>
+  it('goes only to an empty PostgreSQL, and compares all counts', () =>
     inFolder(async (folder) => {
       const to = await createPostgresDatabase();
       const file = path.join(folder, 'leads.db');
@@ -214,7 +214,7 @@ describe('a move of everything', () => {
       assert.match(again.notes, /The PostgreSQL is not empty: there are rows in submissions, /);
     }));
 
-  it('goes from PostgreSQL back to a file, counted and compared, and to no file that is there', () =>
+  it('goes from PostgreSQL only to a new file, and compares all counts', () =>
     inFolder(async (folder) => {
       const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
         const env = { ...settings, DATABASE_URL: from };
@@ -246,7 +246,7 @@ describe('a move of everything', () => {
 });
 
 describe('the desk', () => {
-  it('says for PostgreSQL what copies it, without the password', () =>
+  it('names the backup command for PostgreSQL without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();
       const backup = (DATABASE_URL: string) =>
@@ -264,7 +264,7 @@ describe('the desk', () => {
       );
     }));
 
-  it('ends without an error when its reader closes the pipe', () =>
+  it('ends without an error if its reader closes the pipe', () =>
     withPeople(3, async (folder) => {
       const child = start(folder, settings, ['export', '--state', 'imported']);
       child.stdout.destroy();
@@ -273,7 +273,7 @@ describe('the desk', () => {
       assert.equal(code, 0, await notes);
     }));
 
-  it('ends in order when it is stopped, by one signal or by several', () =>
+  it('cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {
       for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
         const child = start(folder, settings, ['open']);
@@ -284,7 +284,7 @@ describe('the desk', () => {
       }
     }));
 
-  it('ends at the first signal when nobody reads what it writes, and at a later one of any kind whatever it waits for', () =>
+  it('ends at the first signal without a reader, and at a second signal whatever it waits for', () =>
     withPeople(5_000, async (folder) => {
       const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
       const stopped = once(writing, 'exit');
@@ -303,7 +303,7 @@ describe('the desk', () => {
       assert.deepEqual(await ended, [130, null]);
     }));
 
-  it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, () =>
+  it('treats Ctrl-C and Ctrl-D at a question as no', { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
@@ -322,7 +322,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('makes no database where there is none', () =>
+  it('does not create a missing database', () =>
     inFolder(async (folder) => {
       const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
       assert.deepEqual([exitCode, out], [1, '']);
@@ -349,7 +349,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('says what is wrong with the settings', () =>
+  it('explains invalid settings', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
       const { code, notes } = await runProcess(folder, {}, 'leads');
@@ -357,7 +357,7 @@ describe('the desk', () => {
       assert.match(notes, /PORT must be a whole number/);
     }));
 
-  it('helps, with examples, for each command', () =>
+  it('shows help with examples for each command', () =>
     inFolder(async (folder) => {
       const { code, out, notes } = await runProcess(folder, {}, '--help');
       assert.deepEqual([code, notes], [0, '']);

@@ -61,7 +61,7 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
 
 for (const engine of ENGINES) {
   describe(`desk bounce on ${engine}`, () => {
-    it('puts an address on the list when the report names our mail by its Message-ID, and once', () =>
+    it('suppresses an address once if the report contains the Message-ID of our mail', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         const first = await bounce(server, deliveryStatus({ messageId }));
@@ -73,7 +73,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('believes a return path that we signed, in any case of letters, and no forged one', () =>
+    it('accepts a return path signed by us in any letter case, but no forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -91,7 +91,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['bounced']);
       }));
 
-    it('does nothing for a message that names no mail of ours, or another address than the mail went to', () =>
+    it('ignores a message about unknown mail or another recipient', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [text, type] of [
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
-    it('does nothing for a failure that is temporary, or not about the address', () =>
+    it('ignores temporary failures and failures unrelated to the address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, report)).type, 'suppressed');
       }));
 
-    it('withdraws the consent of a lead who complained, once, and puts a complaint of another person on the list only', () =>
+    it("withdraws consent once after a lead's complaint; another person's complaint only suppresses", () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         assert.equal(
@@ -167,7 +167,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('leaves a consent alone that was verified since, whatever the report says of its time', () =>
+    it('keeps consent that was verified later, whatever time the report claims', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);
@@ -182,7 +182,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
 
-    it('brings no erased person back', () =>
+    it('does not restore an erased person', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
 }
 
 describe('desk bounce', () => {
-  it('reads a Maildir and a folder of .eml files once, and puts what it read into done/', () =>
+  it('reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const mail = path.join(folder, 'Maildir');
@@ -226,7 +226,7 @@ describe('desk bounce', () => {
       assert.deepEqual([second.exitCode, second.notes], [0, 'No message is there.']);
     }));
 
-  it('reads every report of an mbox, and names one that is in words alone', () =>
+  it('reads every report in an mbox, and lists one that contains only prose', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
@@ -242,7 +242,7 @@ describe('desk bounce', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('reads files, and says what is wrong with a call', () =>
+  it('reads files and rejects incorrect calls', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
@@ -264,7 +264,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('text of a stranger never moves the cursor: notes, failures and JSON have no control characters', () =>
+it('notes, failures and JSON contain no control characters from untrusted text', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u200Db\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');

@@ -76,8 +76,8 @@ const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
   assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
 
 for (const engine of ENGINES) {
-  describe(`the files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
-    it('hold nothing of an erased person, nor does a backup made afterwards, and the page goes on', () =>
+  describe(`the database files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
+    it('contain nothing of an erased person, nor does a later backup, and the site keeps running', () =>
       withFiles(engine, async (server, folder) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('hold nothing of what expired, once they are rewritten or SQLite has emptied its log', () =>
+    it('contain nothing expired after a rewrite or after SQLite empties its log', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
-    it('hold the person still when the audit log takes no line: nothing is erased unnoticed', () =>
+    it('still contain the person if the audit log cannot be written: the erasure is rolled back', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         await fill(server);
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS + 1);
       }));
 
-    it('that are too large to be rewritten while visitors wait are rewritten by "desk compact"', () =>
+    it('are rewritten by "desk compact" if they are too large for an erasure', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('are not called clean while an older reader still uses them', () =>
+    it('are not reported clean while an older reader uses them', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -219,24 +219,21 @@ for (const engine of ENGINES) {
   });
 }
 
-it(
-  '"desk compact" on a disk without room changes nothing and says how much it takes',
-  { skip: whyNoDisk() },
-  () =>
-    withSmallDisk({ size: '8m' }, async (disk) => {
-      const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
-      writeFileSync(path.join(disk, 'leads.db'), '');
-      assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
-      // Leaves room to open the database, but not for a second copy.
-      const filler = fillDisk(disk);
-      truncateSync(filler, statSync(filler).size - 128 * 1024);
-      const { exitCode, notes } = await deskIn(disk, env, ['compact']);
-      assert.equal(exitCode, 1);
-      assert.match(notes, /There is no room .* make .* MB free/i);
-    }),
+it('"desk compact" on a full disk changes nothing and states the required space', { skip: whyNoDisk() }, () =>
+  withSmallDisk({ size: '8m' }, async (disk) => {
+    const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
+    writeFileSync(path.join(disk, 'leads.db'), '');
+    assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
+    // Leaves room to open the database, but not for a second copy.
+    const filler = fillDisk(disk);
+    truncateSync(filler, statSync(filler).size - 128 * 1024);
+    const { exitCode, notes } = await deskIn(disk, env, ['compact']);
+    assert.equal(exitCode, 1);
+    assert.match(notes, /There is no room .* make .* MB free/i);
+  }),
 );
 
-it('mail that was written into files goes with the person it is to or about', () =>
+it('an erasure deletes mail files to or about the person', () =>
   inFolder(async (folder) => {
     const env = { DATABASE_URL: 'file:./data/leads.db', SMTP_URL: 'smtp://127.0.0.1:9' };
     const mail = path.join(folder, 'data', 'mail');
@@ -263,7 +260,7 @@ it('mail that was written into files goes with the person it is to or about', ()
   }));
 
 it(
-  'a file of mail that cannot be deleted is named last; all the rest goes, and the record has the erasure',
+  'an undeletable mail file is reported last; the rest is erased and logged',
   { skip: process.getuid?.() !== 0 && 'no other user can make a file that stays' },
   () =>
     inFolder((folder) =>

@@ -122,7 +122,7 @@ const emails = async (server: ServerUnderTest) => (await imported(server)).map((
 
 for (const engine of ENGINES) {
   describe(`import on ${engine}`, () => {
-    it('takes new people once, and makes no leads of them', () =>
+    it('imports new people once, without making them leads', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'lead@example.com');
         await becomeLead(server, 'erased@example.com');
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('takes nothing while a line is bad, unless --skip-bad leaves the line out', () =>
+    it('imports nothing with a bad line, unless --skip-bad skips it', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('knows its people in show, person, correct and erase, and a lead who was imported before', () =>
+    it('supports show, person, correct and erase, also for earlier leads', () =>
       withServer({ engine }, async (server) => {
         await importFile(
           server,
@@ -291,7 +291,7 @@ for (const engine of ENGINES) {
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
 
-    it('gives no proof of a consent to this page for its people, and says what they are', () =>
+    it('offers no proof of consent for imported people, and explains why', () =>
       withServer({ engine }, async (server) => {
         await importFile(server, 'email\nann@example.com\n');
         const asked = ['consent', 'export', 'ann@example.com', '--out', '/dev/null'];
@@ -303,7 +303,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('takes a long file in batches, and the next call finishes one that was stopped', () =>
+    it('imports long files in batches and resumes a stopped import', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         await inFolder(async (folder) => {
@@ -333,7 +333,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a person erased during an import does not come back by it, on postgres', () =>
+it('an import does not restore a person erased meanwhile, on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await importFile(server, 'email\nada@example.com\n');
     const [erased, brought] = await inTurnBehindLock(server.database, 'ada@example.com', [
@@ -346,7 +346,7 @@ it('a person erased during an import does not come back by it, on postgres', () 
   }));
 
 describe('an import', () => {
-  it('reads what common tools write: separators, byte order marks, UTF-16, dates', () =>
+  it('reads separators, byte order marks, UTF-16 and dates of common tools', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const text = (lines: readonly string[][], separator: string) =>
         lines.map((cells) => cells.join(separator)).join('\n');
@@ -391,7 +391,7 @@ describe('an import', () => {
       }
     }));
 
-  it('takes nobody whose status does not say that they agreed, in whichever row, and says which ones those are', () =>
+  it('skips people with any status that shows no agreement, and lists these statuses', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -440,7 +440,7 @@ describe('an import', () => {
       );
     }));
 
-  it('leaves out who left, bounced or opted out, in whichever column the previous tool says so', () =>
+  it('skips people who unsubscribed, bounced or opted out according to any column', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const file of FILES_OF_TOOLS.split(/^# /m).slice(1)) {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
@@ -464,7 +464,7 @@ describe('an import', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
-  it('names the columns that it does not use, and says of how many people the time of consent is missing', () =>
+  it('names unused columns, and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
@@ -480,7 +480,7 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
-  it('says where letters were damaged before it read them', () =>
+  it('reports letters damaged before the import', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
@@ -489,7 +489,7 @@ describe('an import', () => {
       assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('takes nobody whose address stands in a bad line as well: it may say that they unsubscribed', () =>
+  it('skips people with a bad line, which might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,
@@ -511,7 +511,7 @@ describe('an import', () => {
       );
     }));
 
-  it('says what is wrong with a file that it cannot read, and takes nothing of it', () =>
+  it('rejects an unreadable file with a reason and imports none of it', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;

@@ -29,8 +29,8 @@ const rowsOf = (csv: string): string[][] =>
   parse(csv, { record_delimiter: '\r\n', relax_column_count: true });
 
 for (const engine of ENGINES) {
-  describe(`leads out on ${engine}`, () => {
-    it('are listed and exported with their consent, and unverified people are not', () =>
+  describe(`listed and exported leads on ${engine}`, () => {
+    it('include the consent and exclude unverified people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('are found by a text, the newest first, and no more than asked for', () =>
+    it('can be searched, newest first, with a limit', () =>
       withServer({ engine }, async (server) => {
         const form = { company: 'müller & Söhne' };
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('of an unknown source are refused with the sources there are, the nearest name first', () =>
+    it('of an unknown source are refused, suggesting the nearest known sources', () =>
       withServer({ engine }, async (server) => {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
         assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
       }));
 
-    it('of a nightly job come once each, even after failures in between', () =>
+    it('appear in exactly one nightly export, even after failures', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are listed by the names of exports, and the last of a name is written again', () =>
+    it('can be listed by export name, and the last export can be repeated', () =>
       withServer({ engine }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
@@ -257,7 +257,7 @@ for (const engine of ENGINES) {
         assert.equal(old?.last_leads, 2);
       }));
 
-    it('stopped in the middle leave no half file, and the one before stays', () =>
+    it('are not left in a partial file if stopped, and the previous file stays', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'leads.csv');
@@ -274,7 +274,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are kept apart from unverified and imported people', () =>
+    it('are separate from unverified and imported people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -354,7 +354,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('go to a CRM with their own unsubscribe link and campaign, and to advertisers with hashed addresses only', () =>
+    it('have unsubscribe link and campaign for a CRM, and only hashed addresses for advertisers', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
         await server.advance(1);
@@ -411,7 +411,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an export is no formula in any spreadsheet, and says é to all of them', () =>
+it('an export contains no spreadsheet formula, and every spreadsheet can read é', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await becomeLead(server, {
       email: 'zoe@example.com',
@@ -429,7 +429,7 @@ describe('a command', () => {
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 
-  it('that is called in a wrong way says so, ends with 2, and touches nothing', async () => {
+  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
       [['export', '--since', '2026-02-31'], /Say a day/],
@@ -463,7 +463,7 @@ describe('a command', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('that does not exist, or takes something else, names the help to read', async () => {
+  it('that is unknown or has wrong arguments points to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

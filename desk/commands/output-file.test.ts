@@ -34,8 +34,8 @@ const settings = { APP_SECRET: TEST_SECRET };
 
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
-describe('a file that a command writes', () => {
-  it('takes the place of the one before, for its owner alone', () =>
+describe('an output file', () => {
+  it('replaces the previous one and is readable only by its owner', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.csv');
       writeFileSync(file, 'old', { mode: 0o644 });
@@ -45,7 +45,7 @@ describe('a file that a command writes', () => {
       assert.deepEqual(readdirSync(folder), ['leads.csv']);
     }));
 
-  it('behind a link is written, and the link stays', () =>
+  it('is written through a link, which stays', () =>
     inFolder(async (folder) => {
       mkdirSync(path.join(folder, 'there'));
       for (const [name, target] of [
@@ -65,7 +65,7 @@ describe('a file that a command writes', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
 
-  it('is not written behind a link that another user put into a shared folder', { skip: unlessRoot }, () =>
+  it("is not written through another user's link in a shared folder", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(path.join(folder, 'private'));
@@ -99,14 +99,14 @@ describe('a file that a command writes', () => {
     }),
   );
 
-  it('may have as long a name as the disk takes', () =>
+  it('can have the longest name the disk allows', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'x'.repeat(255));
       await write(file);
       assert.equal(readFileSync(file, 'utf8'), 'new\n');
     }));
 
-  it('that cannot be written is named with the reason, and nothing is left of it', () =>
+  it('that cannot be written is reported with the reason, without a partial file', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');
       symlinkSync('loop', path.join(folder, 'loop'));
@@ -127,8 +127,8 @@ describe('a file that a command writes', () => {
     }));
 });
 
-describe('what is no file', () => {
-  it('takes what is written as it comes, and stays: a pipe', () =>
+describe('an output other than a file', () => {
+  it('can be a pipe, which receives the text and stays', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -142,7 +142,7 @@ describe('what is no file', () => {
       assert.deepEqual(readdirSync(folder), ['pipe']);
     }));
 
-  it('a pipe of another user gets nothing, by its name or behind a link', { skip: unlessRoot }, () =>
+  it("cannot be another user's pipe, by name or through a link", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -158,7 +158,7 @@ describe('what is no file', () => {
     }),
   );
 
-  it('a pipe whose reader has gone is an error', () =>
+  it('fails if it is a pipe without a reader', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -173,7 +173,7 @@ describe('what is no file', () => {
       assert(lstatSync(pipe).isFIFO());
     }));
 
-  it('an open file under its number, as after >>: it grows', () =>
+  it('can be an open file descriptor, which is appended to, as with >>', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'all.csv');
       writeFileSync(file, 'old\n');
@@ -184,7 +184,7 @@ describe('what is no file', () => {
       assert.deepEqual(readdirSync(folder), ['all.csv']);
     }));
 
-  it('a device, by its name or behind a link; a full one says so', { skip: unlessRoot }, () =>
+  it('can be a device, by name or through a link; a full one is reported', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
       makeNode(nothing!, 'c', '1', '3');
@@ -201,7 +201,7 @@ describe('what is no file', () => {
     }),
   );
 
-  it('a disk is never written over', { skip: unlessRoot }, () =>
+  it('is never a disk', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
       makeNode(disk, 'b', '7', '1048000');
@@ -212,7 +212,7 @@ describe('what is no file', () => {
     }),
   );
 
-  it('a socket takes nothing', () =>
+  it('cannot be a socket', () =>
     inFolder(async (folder) => {
       const socket = path.join(folder, 'socket');
       const server = createServer().listen(socket);
@@ -229,7 +229,7 @@ describe('what is no file', () => {
 });
 
 describe('a backup', () => {
-  it('is a file: it is written to no pipe, folder or device, and these stay', () =>
+  it('is never written to a pipe, folder or device', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const pipe = path.join(folder, 'pipe');
@@ -249,7 +249,7 @@ describe('a backup', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('never takes the place of the database, under any name', () =>
+  it('never overwrites the database under any name', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -263,7 +263,7 @@ describe('a backup', () => {
       }
     }));
 
-  it('behind a link is written, and the link stays', () =>
+  it('is written through a link, which stays', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       mkdirSync(path.join(folder, 'backups'));

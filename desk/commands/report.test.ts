@@ -118,13 +118,13 @@ const peopleOf = (funnel: Report['funnel']) =>
   funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
 
 for (const engine of ENGINES) {
-  describe(`on ${engine}`, () => {
-    it('the flows of a week are told by the report and the list of lost leads', (test) =>
+  describe(`reporting on ${engine}`, () => {
+    it('a week of visits appears in report and lost leads', (test) =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
 
         await test.test(
-          'the report counts each person once, and says why codes were not entered',
+          'the report counts each person once, and explains why codes were not entered',
           async () => {
             const report = await reportOf(server, '--period', '7d');
             assert.deepEqual(
@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
           },
         );
 
-        await test.test('the report counts the same with slices of any size', async () => {
+        await test.test('the report has the same counts with any slice size', async () => {
           const count = async (atOnce?: number) => {
             const people = new Map<string, number>();
             const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
@@ -210,7 +210,7 @@ for (const engine of ENGINES) {
         });
 
         await test.test(
-          'the report is a self-contained page without anything personal, and what strangers typed is only text',
+          'the report is a self-contained page without personal data, and shows untrusted input as text',
           () =>
             inFolder(async (folder) => {
               const out = path.join(folder, 'report.html');
@@ -235,7 +235,7 @@ for (const engine of ENGINES) {
             }),
         );
 
-        await test.test('lost leads are listed once each, with what their mail server said', async () => {
+        await test.test('lost leads are listed once, with the reply of their mail server', async () => {
           const answer = await desk(server.service, ['lost', '--json']);
           assert.equal(answer.exitCode, 0, answer.notes);
           const rows = JSON.parse(answer.out) as LostLeadRow[];
@@ -280,14 +280,14 @@ for (const engine of ENGINES) {
           );
         });
 
-        await test.test('who becomes a lead later is not lost, whenever they asked', async () => {
+        await test.test('a lead is not lost, whenever they asked for a code', async () => {
           const never = await ask(server, 'never@example.com');
           await enter(server, never, 'never@example.com', 2);
           const later = await desk(server.service, ['lost', '--json', '--until', '2026-11-29']);
           assert(!later.out.includes('never@example.com'));
         });
 
-        await test.test('the report still counts an erased lead, anonymously', async () => {
+        await test.test('the report still counts an erased lead anonymously', async () => {
           assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
           const erased = await reportOf(server, '--period', '7d');
           assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [2, [11, 9, 4]]);
@@ -298,7 +298,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the funnel begins with the page and ends with the article, once these are counted', () =>
+    it('the funnel runs from page to article once these are counted', () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
         await server.advance(3 * DAY_SECONDS);
@@ -361,7 +361,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the report counts a source or campaign alone, and refuses one that no one came from', () =>
+    it('the report can be limited to a source or campaign, and rejects an unknown one', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
         const visitor = createVisitor(server, '10.250.0.1');
@@ -419,7 +419,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('the report says what is no longer kept, and compares it with nothing', () =>
+    it('the report lists deleted data and compares it with nothing', () =>
       withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '2026-11');
@@ -441,7 +441,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the report', () => {
-  it('of a time in which nothing happened says so', () =>
+  it('of an empty period says that nothing happened', () =>
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
         const out = path.join(folder, 'report.html');
@@ -453,7 +453,7 @@ describe('the report', () => {
       }),
     ));
 
-  it('counts a person who asked twice once, by the last outcome', () =>
+  it('counts a person with two requests once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await ask(server, 'ada@example.com', 'newsletter');
       await server.inbox.waitForMail('ada@example.com');
@@ -469,7 +469,7 @@ describe('the report', () => {
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
 
-  it('shows the twelve largest sources and others, whatever strangers send', () =>
+  it('shows the twelve largest sources and groups the others, whatever strangers send', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)
         await ask(
@@ -490,7 +490,7 @@ describe('the report', () => {
       );
     }));
 
-  it('that is called in a wrong way says so, ends with 2, and touches nothing', async () => {
+  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['report'], /Say where it goes: --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /say --text or --json/],

@@ -158,8 +158,8 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
   ],
 };
 
-describe('a restore lets in', () => {
-  it('what backup wrote, and keeps what was there', () =>
+describe('a restore', () => {
+  it('restores the backup and keeps the previous database', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
@@ -191,7 +191,7 @@ describe('a restore lets in', () => {
       assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
     }));
 
-  it('a backup in place of a file that is no database any more, whose log is not played into it', () =>
+  it('replaces a damaged database without replaying its log', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -202,7 +202,7 @@ describe('a restore lets in', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('no session, sign-in or passkey of the desk, and says so', () =>
+  it('deletes sessions, sign-ins and passkeys of the desk, and says so', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -221,7 +221,7 @@ describe('a restore lets in', () => {
         assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
     }));
 
-  it('what an earlier release left, whichever that was', () =>
+  it('accepts a database left by any earlier release', () =>
     inFolder(async (folder) => {
       const names = Object.keys(MIGRATIONS);
       const left = (name: string) => path.join(folder, `${name}.db`);
@@ -240,7 +240,7 @@ describe('a restore lets in', () => {
       assert.equal(count, names.length, 'it is brought up to date before it is let in');
     }));
 
-  it('a backup that another program has written anew: other spelling, other pages, statistics, a mode for logs', () =>
+  it('accepts a backup rewritten by another program, with other spelling, pages, statistics or log mode', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -263,7 +263,7 @@ describe('a restore lets in', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('a backup into the place behind a link, which stays', () =>
+  it('writes through a link, which stays', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const link = path.join(folder, 'data', 'leads.db');
@@ -279,7 +279,7 @@ describe('a restore lets in', () => {
     }));
 });
 
-describe('a restore refuses, and touches nothing for', () => {
+describe('a restore refuses, without changes,', () => {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'lead-page-'));
@@ -304,7 +304,7 @@ describe('a restore refuses, and touches nothing for', () => {
       for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
-  it('what is no file, is not there, or is the database itself', async () => {
+  it('a missing file, another file type, or the database itself', async () => {
     const inside = (name: string) => path.join(folder, name);
     makeNode(inside('pipe'), 'p');
     symlinkSync('loop', inside('loop'));
@@ -320,7 +320,7 @@ describe('a restore refuses, and touches nothing for', () => {
       assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
   });
 
-  it('a backup of another secret, and says which to put there first', async () => {
+  it('a backup with another secret, and names the one required', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     mkdirSync(elsewhere);
     await openTestService(elsewhere, {}).then(({ close }) => close());
@@ -334,7 +334,7 @@ describe('a restore refuses, and touches nothing for', () => {
     assert.match(done.notes, /^Warning: The secret is none that this database was used with/m);
   });
 
-  it('a page that runs', async () => {
+  it('while the site runs', async () => {
     const running = await openTestService(folder, settings);
     try {
       assert.equal(
@@ -346,7 +346,7 @@ describe('a restore refuses, and touches nothing for', () => {
     }
   });
 
-  it('a database that is no file of this machine', async () => {
+  it('a database that is not a local file', async () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
     assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
@@ -355,8 +355,8 @@ describe('a restore refuses, and touches nothing for', () => {
   });
 });
 
-describe('a database that restore will not take back', () => {
-  it('is copied all the same, and its backup says so while there is time', () =>
+describe('a database that cannot be restored', () => {
+  it('is still backed up, with an early warning', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -379,8 +379,8 @@ describe('a database that restore will not take back', () => {
     }));
 });
 
-describe('what is in the place of the database', () => {
-  it('is put back with all its parts when the new one does not get there', () =>
+describe('the previous database', () => {
+  it('is put back completely if the new one cannot be moved into place', () =>
     inFolder((folder) => {
       const live = path.join(folder, 'leads.db');
       for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);

@@ -24,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`the suppression list on ${engine}`, () => {
-    it('is added to and removed from; what a person decided themselves, the operator cannot undo', () =>
+    it('can be extended and reduced, except that decisions of the person are final', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
       }));
 
-    it('gives back an address that was put there by a slip, with the reason in the chain', () =>
+    it('removes a mistake and seals the reason in the chain', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it('keeps what a person decided, whatever the operator noted before', () =>
+    it('keeps decisions of the person, whatever the operator noted before', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('goes out as CSV and comes in from one; a line without an address changes nothing', () =>
+    it('exports and imports CSV; a line without an address cancels the import', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('begins anew with a person who was erased, whatever the operator had noted', () =>
+    it('starts over for a person who was erased, whatever the operator had noted', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
         await server.inbox.waitForMail(ADA, 2);
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
         assert.match(guide.notes, /is queued|waits to be sent/);
       }));
 
-    it('dates a note about a person who was erased anew, and never takes for a slip what they had decided', () =>
+    it("updates the date of a note after an erasure, and never treats the person's decision as a mistake", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
@@ -229,7 +229,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.exitCode, 1);
       }));
 
-    it('keeps people out of what goes to other programs, and says who they are', () =>
+    it('excludes people from exports to other programs and reports them', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await becomeLead(server, EVE);

@@ -30,7 +30,7 @@ function createScreen(isTTY: boolean) {
   return { lines, stream: isTTY ? { isTTY: true, write, cursorTo, clearLine } : { write } };
 }
 
-it('progress is one line, which the next note replaces', () => {
+it('progress stays on one line, which the next note replaces', () => {
   const { lines, stream } = createScreen(true);
   const { note, progress, endProgress } = createTerminal(stream);
   progress('1000 of 2000 lines …');
@@ -44,7 +44,7 @@ it('progress is one line, which the next note replaces', () => {
   assert.deepEqual(lines, ['Done.', '']);
 });
 
-it('no progress is shown where the stream is no terminal', () => {
+it('progress is not shown without a terminal', () => {
   const { lines, stream } = createScreen(false);
   const { note, progress } = createTerminal(stream);
   progress('1000 of 2000 lines …');

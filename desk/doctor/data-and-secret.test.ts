@@ -15,7 +15,7 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
   describe(`the doctor on ${engine}`, () => {
-    it('says when the clock is behind the newest row', () =>
+    it('reports a clock behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
         await service.database.db
@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
         assert.equal(well?.state, 'ok');
       }));
 
-    it('says when a newer version has used the database, and when its tables are of an older one', () =>
+    it('reports a database from a newer version, and tables from an older one', () =>
       withInstance({ engine }, async (instance) => {
         const { settings } = patientOf(instance, instance.env);
         assert(settings.type === 'settings');
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
         await close();
       }));
 
-    it('says when the secret is none the database knows', () =>
+    it('reports a secret unknown to the database', () =>
       withInstance({ engine }, async (instance) => {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
         const [other] = await findingsAbout('secret', instance, { env });
@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the doctor', () => {
-  it('says when the database is away, moved, no database, or damaged', () =>
+  it('reports a database that is missing, moved, damaged or of another type', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const about = async (url?: string) => {
         const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
@@ -104,7 +104,7 @@ describe('the doctor', () => {
       assert.match(await about(), /^problem: There is no database at .*leads\.db, and there was/);
     }));
 
-  it('says when the kept secret is gone or cut short, and when others can read what is ours', () =>
+  it('reports a lost or truncated stored secret, and private files readable by others', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const secretFile = path.join(instance.folder, 'data/app-secret');
       const env = { APP_SECRET: '' };
@@ -123,7 +123,7 @@ describe('the doctor', () => {
     }));
 
   const skip = behindPgBouncer();
-  it('says by how much the clock of PostgreSQL differs, and that it takes no writes', { skip }, () =>
+  it('reports a different clock in PostgreSQL, and a read-only PostgreSQL', { skip }, () =>
     withInstance({ engine: 'postgres' }, async (instance) => {
       const url = new URL(instance.env['DATABASE_URL'] ?? '');
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -150,7 +150,7 @@ describe('the doctor', () => {
     }),
   );
 
-  it('judges the room on the disk', () => {
+  it('judges free disk space', () => {
     const room = (freeBytes: number, filesLeft: number | null = null) =>
       judgeRoom('/srv/guide', { freeBytes, filesLeft });
     assert.deepEqual(room(5 * 1024 ** 3), {

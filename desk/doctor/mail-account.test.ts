@@ -121,7 +121,7 @@ describe('the mail account', () => {
       }),
     );
 
-  it('is warned of when its certificate ends soon', () =>
+  it('gets a warning if its certificate expires soon', () =>
     withMailServer(TLS, async (port) => {
       const [ending] = await examineMailAccount(`smtp://user:right@0.0.0.0:${port}?${trusted}`, {
         publicUrl: 'https://guide.example.com',
@@ -132,7 +132,7 @@ describe('the mail account', () => {
       assert.match(ending.sentence, /Its certificate ends in 7 days/);
     }));
 
-  it('is a problem when no server answers, or the server hangs up', async () => {
+  it('is a problem if no server responds or the server hangs up', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port } = gone.address() as AddressInfo;
@@ -145,7 +145,7 @@ describe('the mail account', () => {
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/);
   });
 
-  it('that says nothing is given up when the time is over, and the connection is closed', async () => {
+  it('is abandoned at the time limit, and the connection is closed', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -183,7 +183,7 @@ describe('the sample', () => {
     }
   };
 
-  it('goes the way of the codes, says that it is a test, and shows the mail server’s answer', () =>
+  it('is sent like codes, says that it is a test, and shows the mail server’s reply', () =>
     withInbox({}, async (inbox) => {
       assert.match(
         await send({ SMTP_URL: inbox.url }),
@@ -196,7 +196,7 @@ describe('the sample', () => {
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
     }));
 
-  it('that is refused is a problem, with the words of the mail server', () =>
+  it('is a problem if refused, and quotes the mail server', () =>
     withMailServer(
       {
         ...CLEAR,
@@ -210,14 +210,14 @@ describe('the sample', () => {
         ),
     ));
 
-  it('that finds its recipient refused says so', () =>
+  it('is a problem if its recipient is refused', () =>
     withInbox(
       { onRecipient: () => Object.assign(new Error('5.1.1 no such mailbox'), { responseCode: 550 }) },
       async ({ url }) =>
         assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
     ));
 
-  it('that hangs is given up when the time is over', async () => {
+  it('is abandoned at the time limit', async () => {
     const limit = new AbortController();
     const { promise: goOn, resolve: end } = Promise.withResolvers<null>();
     const onMessage = () => {
@@ -230,13 +230,13 @@ describe('the sample', () => {
     });
   });
 
-  it('is a file where there is no mail account', () =>
+  it('becomes a file without a mail account', () =>
     inFolder(async (folder) => {
       assert.match(await send({}, { folder }), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);
     }));
 
-  it('is not sent with a key that does not sign', () =>
+  it('is not sent with a key that cannot sign', () =>
     withInbox({}, async (inbox) => {
       const unsigned = {
         SMTP_URL: inbox.url,

@@ -98,7 +98,7 @@ describe('MX', () => {
       assert.equal(found.publish?.value, publish);
     });
 
-  it('to be published for a mail server of another organisation names a server of the domain', async () => {
+  it('is suggested with a server in the domain if another organisation receives the mail', async () => {
     const { state, publish } = await mx({ 'example.com': one }, 'smtp.relay.test');
     assert.deepEqual([state, publish], ['warning', { name: domain, type: 'MX', value: ours }]);
   });
@@ -110,7 +110,7 @@ describe('SPF', () => {
   const spf1 = async (zone: Zone, mailHost?: string | null) => only(await spf(zone, mailHost));
   const of = (...records: string[]): Zone => ({ 'example.com': { TXT: records } });
 
-  it('is well when it is one record within ten look-ups, counted through what it includes', async () => {
+  it('is fine as one record within ten look-ups, counting its includes', async () => {
     const found = await spf1({
       ...of('v=spf1 a:mail.example.com include:one.test -all', 'site-verification=v=spf1'),
       'mail.example.com': { A: ['192.0.2.1'] },
@@ -132,12 +132,12 @@ describe('SPF', () => {
     ['2001:db8::7', 'v=spf1 ip6:2001:db8::7 ~all'],
     [null, 'v=spf1 mx ~all'],
   ] as const)
-    it(`is to be published where there is none, for mail through ${mailHost ?? 'no server'}`, async () => {
+    it(`is suggested if missing, for mail through ${mailHost ?? 'no server'}`, async () => {
       const { state, publish } = await spf1(of('hello'), mailHost);
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
 
-  it('is void when more than ten look-ups are needed, and the dearest term is named', async () => {
+  it('is invalid with more than ten look-ups, naming the most expensive term', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
     const zone: Zone = {
       ...Object.fromEntries(names.map((name) => [name, { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }])),
@@ -167,7 +167,7 @@ describe('SPF', () => {
       /leads back to example\.com/,
     ],
   ] as readonly (readonly [string, Zone, RegExp])[])
-    it(`is void when what it includes ${title}`, async () => {
+    it(`is invalid if an include ${title}`, async () => {
       const found = await spf1({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
       assert.deepEqual([found.state, found.publish?.value], ['problem', 'v=spf1 ip4:192.0.2.1 -all']);
       assert.match(found.sentence, sentence);
@@ -195,7 +195,7 @@ describe('SPF', () => {
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
   ] as const)
-    it(`${record} is a ${state} that ${mended} mends`, async () => {
+    it(`${record} is a ${state} fixed by ${mended}`, async () => {
       const found = (await spf(of(record))).filter(({ publish }) => publish !== undefined);
       assert.deepEqual(
         found.map((finding) => [finding.state, finding.publish?.value]),
@@ -203,13 +203,13 @@ describe('SPF', () => {
       );
     });
 
-  it('is void when there are two records; one with the terms of both takes their place', async () => {
+  it('is invalid as two records, which a merged one replaces', async () => {
     const found = await spf1(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
     assert.equal(found.state, 'problem');
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
   });
 
-  it('is a problem when a provider that we know to send in our name is left out', async () => {
+  it('is a problem if a known provider is missing', async () => {
     const zone: Zone = {
       ...of('v=spf1 ip4:192.0.2.1 ~all'),
       '_spf.google.com': { TXT: ['v=spf1 ip4:198.51.100.0/24 ~all'] },
@@ -221,7 +221,7 @@ describe('SPF', () => {
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
-  it('is warned of for a name that is not there, and void for three', async () => {
+  it('gets a warning for one missing name, and is invalid with three', async () => {
     const one = await spf1(of('v=spf1 a:gone.test -all'));
     assert.equal(one.state, 'warning');
     assert.match(one.sentence, /asks for gone\.test, which is not there/);
@@ -230,7 +230,7 @@ describe('SPF', () => {
     assert.match(three.sentence, /asks for 3 names that are not there/);
   });
 
-  it('does not follow a chain without end', async () => {
+  it('does not follow an endless chain', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
     await withDnsServer(zone, async ({ address, questions }) => {
@@ -241,7 +241,7 @@ describe('SPF', () => {
     });
   });
 
-  it('says so when DNS cannot say', async () => {
+  it('reports a failure of DNS', async () => {
     const found = await spf1({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
     assert.equal(found.state, 'problem');
     assert.match(found.sentence, /^DNS did not answer about one\.test/);
@@ -332,13 +332,13 @@ describe('DKIM', () => {
       if (state === 'problem') assert.deepEqual(found.publish, publish);
     });
 
-  it('is warned of when the key is short', async () => {
+  it('gets a warning if the key is short', async () => {
     const found = await dkim([`v=DKIM1; p=${short.spki}`], short.dkim);
     assert.equal(found.state, 'warning');
     assert.match(found.sentence, /has 1024 bits/);
   });
 
-  it('is not looked at where we do not sign, and a key that cannot sign is a problem', async () => {
+  it('is skipped without signing, and a key that cannot sign is a problem', async () => {
     assert.equal((await dkim([], null)).state, 'note');
     const missing = await dkim([], { ...ours.dkim, privateKeyFile: path.join(folder, 'no-such.pem') });
     assert.equal(missing.state, 'problem');
@@ -394,19 +394,19 @@ describe('DMARC', () => {
   const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
     finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
 
-  it('is found at a domain that was registered below two names', async () => {
+  it('is found at a registered domain below two labels', async () => {
     const zone = { '_dmarc.example.co.uk': { TXT: ['v=DMARC1;p=reject'] } };
     assert.equal((await dmarc(zone, 'a.example.co.uk'))[0]?.state, 'ok');
   });
 
-  it('is a problem when there are two, or DNS does not answer', async () => {
+  it('is a problem if there are two records, or DNS does not respond', async () => {
     const [two] = await dmarc({ '_dmarc.example.com': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] } });
     assert.equal(two?.state, 'problem');
     const [failed] = await dmarc({ '_dmarc.example.com': { fault: 'SERVFAIL' } });
     assert.match(failed?.sentence ?? '', /^DNS did not answer about _dmarc\.example\.com/);
   });
 
-  it('looks whether our signature counts for MAIL_FROM: the same organisation, or the same domain where it says so', async () => {
+  it('checks that our signature aligns with MAIL_FROM: relaxed, or strict if required', async () => {
     const relaxed = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] } };
     const strict = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject; adkim=s'] } };
     const states = async (zone: Zone, signs: string | null) =>
@@ -426,7 +426,7 @@ describe('reverse DNS', () => {
   const address = '93.184.215.14';
   const name = '14.215.184.93.in-addr.arpa';
 
-  it('is well when the name leads back to the address', async () => {
+  it('is fine if the name leads back to the IP address', async () => {
     const found = await reverse({
       'mail.example.com': { A: [address] },
       [name]: { PTR: ['mail.example.com'] },
@@ -434,7 +434,7 @@ describe('reverse DNS', () => {
     assert.equal(found.state, 'ok', found.sentence);
   });
 
-  it('is warned of when there is none, or it leads elsewhere', async () => {
+  it('gets a warning if it is missing or leads elsewhere', async () => {
     const publish = { name, type: 'PTR', value: 'mail.example.com' };
     for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
       const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });
@@ -447,7 +447,7 @@ describe('reverse DNS', () => {
     );
   });
 
-  it('is not looked at for a server of another organisation or of a private network', async () => {
+  it('is skipped for a server of another organisation or a private network', async () => {
     assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
     assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
     assert.equal((await reverse({})).state, 'problem');
@@ -455,7 +455,7 @@ describe('reverse DNS', () => {
 });
 
 describe('DNS', () => {
-  it('that does not answer is given up', async () => {
+  it('is abandoned if it does not respond', async () => {
     await withDnsServer({ 'example.com': { fault: 'silence' } }, async ({ address }) => {
       const signal = AbortSignal.timeout(300);
       const dns = createDns([address], signal);
@@ -464,7 +464,7 @@ describe('DNS', () => {
     });
   });
 
-  it('gives long texts whole', async () => {
+  it('returns long texts completely', async () => {
     const text = 'x'.repeat(600);
     await withDnsServer({ 'example.com': { TXT: [text] } }, async ({ address }) => {
       const dns = createDns([address], new AbortController().signal);

@@ -25,8 +25,8 @@ async function look(database: Config['database']): Promise<string> {
   return findings.map(({ state, sentence }) => `${state}: ${sentence}`).join('\n');
 }
 
-describe('the doctor, who tries whether the database takes writes,', () => {
-  it('leaves nothing in a PostgreSQL that does', () =>
+describe("the doctor's write test", () => {
+  it('leaves nothing in a writable PostgreSQL', () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       assert.match(
@@ -37,7 +37,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
       assert.deepEqual(rows, []);
     }));
 
-  it('says that the user of a PostgreSQL may not write', { skip: behindPgBouncer() }, () =>
+  it('reports a PostgreSQL user without write permission', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       await used(folder, url.href);
@@ -54,7 +54,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
     }),
   );
 
-  it('says that a PostgreSQL has no room', { skip: whyNoDisk() || behindPgBouncer() }, () =>
+  it('reports a full PostgreSQL', { skip: whyNoDisk() || behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       const database = await used(folder, url);
@@ -70,7 +70,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
     }),
   );
 
-  it('says that the file of a SQLite may only be read', (test) =>
+  it('reports a read-only SQLite file', (test) =>
     inFolder(async (folder) => {
       const database = await used(folder, 'file:./leads.db');
       const file = path.join(folder, 'leads.db');

@@ -107,8 +107,8 @@ async function leaveWhen(
   await assert.rejects(asked, { name: 'AbortError' });
 }
 
-describe('every call of the desk', () => {
-  it('refuses a NUL, which PostgreSQL cannot hold, from a stranger and from a colleague', () =>
+describe('every endpoint of the desk', () => {
+  it('refuses NUL, which PostgreSQL cannot store, from strangers and desk users', () =>
     atDesk('postgres', async (app, server) => {
       const ada = createDeskBrowser(app);
       await signInAtDesk(server, ada, ADA);
@@ -125,7 +125,7 @@ describe('every call of the desk', () => {
       for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
     }));
 
-  it('is answered for those who may ask, and changes nothing for anyone else', (test) =>
+  it('responds to permitted users and changes nothing for anyone else', (test) =>
     atDesk('sqlite', async (app, server) => {
       assert.ok(CALLS.length >= 20);
       for (const { method, path: url } of CALLS)
@@ -166,7 +166,7 @@ describe('every call of the desk', () => {
         ['a body that is no JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
         ['a body with a prototype', isPost, { cookies, payload: polluted, headers: json }, 400, null],
       ] as const)
-        await test.test(`every call of the desk refuses ${title}`, async () => {
+        await test.test(`every endpoint of the desk refuses ${title}`, async () => {
           for (const call of CALLS.filter(isMeant)) {
             const refused = await send(app, call, request);
             const at = `${call.method} ${call.path}`;
@@ -192,7 +192,7 @@ describe('every call of the desk', () => {
         assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
     }));
 
-  it('answers so that it cannot be framed, kept, sniffed or listed, and takes no other method', () =>
+  it('cannot be framed, cached, sniffed or indexed, and rejects other methods', () =>
     atDesk('sqlite', async (app, server) => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
       const ada = createDeskBrowser(app);
@@ -225,7 +225,7 @@ describe('every call of the desk', () => {
         assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
     }));
 
-  it('calls it no failure when the browser leaves before its answer', () =>
+  it('logs no error if the browser disconnects early', () =>
     withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
       atDesk(
         'sqlite',
@@ -245,7 +245,7 @@ describe('every call of the desk', () => {
       ),
     ));
 
-  it('logs what failed also when the browser has left meanwhile', () =>
+  it('logs a failure even if the browser has disconnected', () =>
     atDesk('postgres', async (app, server) => {
       const { db } = server.database;
       const ada = createDeskBrowser(app);
@@ -265,7 +265,7 @@ describe('every call of the desk', () => {
       await until(() => server.logLines.some((line) => line.includes('A request failed')));
     }));
 
-  it('is not at the page’s address', () =>
+  it('is missing at the page’s URL', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
       for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
     }));
@@ -274,7 +274,7 @@ describe('every call of the desk', () => {
 const doorWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
-it('the desk at plain http sets no cookie and takes none: a browser sends cookies to every port of a host', () =>
+it('the desk at plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
     const url = 'http://localhost:4711';
     const byLink = doorWithLink(server, url);
@@ -323,7 +323,7 @@ describe('the link of "desk open"', () => {
   const enter = (app: FastifyInstance, token: string, headers = {}) =>
     app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
 
-  it('works once and for one of two who use it at once, and its sessions end with the process', () =>
+  it('works once even if used twice in parallel, and its sessions end with the process', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       const { token } = door.link;
@@ -372,7 +372,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('opens the desk of a database that takes no writes: it is a reason to open it', () =>
+  it('opens the desk while the database is read-only, so that the operator can investigate', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
@@ -390,8 +390,8 @@ describe('the link of "desk open"', () => {
     }));
 });
 
-describe('whoever can write to the database but has no APP_SECRET', () => {
-  it('gets in with no planted session, code, mail or passkey, nor with one of their own under another name', () =>
+describe('an attacker with write access to the database but without APP_SECRET', () => {
+  it('cannot sign in with a planted session, code, mail or passkey, nor as another user', () =>
     atDesk('sqlite', async (app, server) => {
       const { db } = server.database;
       const isIn = async (token: string) =>
@@ -463,8 +463,8 @@ const networks = (n: number): string[] =>
 const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): Promise<number> =>
   (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
 
-describe('guessing at the desk for hours', () => {
-  it('twenty wrong attempts at one person mail the operator, once until a right one', () =>
+describe('hours of guessing at the desk', () => {
+  it('mails the operator after twenty wrong attempts at one person, once until a success', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -486,7 +486,7 @@ describe('guessing at the desk for hours', () => {
       { OPERATOR_EMAIL: 'operator@example.net' },
     ));
 
-  it('limits slide: no hour and no day has more codes than allowed, wherever it begins', () =>
+  it('never exceed the limit of codes in any hour or day', () =>
     atDesk('sqlite', async (app, server) => {
       for (const [seconds, codes] of [
         [0, 5],
@@ -500,7 +500,7 @@ describe('guessing at the desk for hours', () => {
       }
     }));
 
-  it('strangers use up neither the codes of those who may sign in nor the passkeys of their network', () =>
+  it('do not use up the codes of desk users or the passkeys of their network', () =>
     atDesk('sqlite', async (app, server) => {
       const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
       for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
@@ -524,7 +524,7 @@ describe('guessing at the desk for hours', () => {
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 
-  it('of a person with a passkey alone leads nowhere: no code is sent once there is a passkey', () =>
+  it('send no code to a person who has a passkey and may not use codes', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -546,7 +546,7 @@ describe('guessing at the desk for hours', () => {
 
 for (const engine of ENGINES) {
   describe(`guessing at the desk on ${engine}`, () => {
-    it('a thousand codes from a hundred networks are five tries, and the right code is worth nothing after them', () =>
+    it('counts five attempts for a thousand codes from a hundred networks, then refuses the right code', () =>
       atDesk(engine, async (app, server) => {
         const victim = createDeskBrowser(app);
         await victim.post('/api/sign-in', { email: ADA });
@@ -583,7 +583,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
       }));
 
-    it('sending a code again gives no attempt back, and both newest codes work', () =>
+    it('gets no attempts back from a resent code, and both newest codes work', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         await browser.post('/api/sign-in', { email: ADA });
@@ -603,7 +603,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('from one network ends after as many tries as it has, whatever browsers it makes up', () =>
+    it('from one network ends at its limit, whatever browsers it invents', () =>
       atDesk(engine, async (app) => {
         for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
           const browser = createDeskBrowser(app, '203.0.113.9');
@@ -612,7 +612,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('asking from many networks mails five codes an hour to an address, and no answer shows the limit', () =>
+    it('from many networks mails five codes an hour to an address, without revealing the limit', () =>
       atDesk(engine, async (app, server) => {
         for (const email of [ADA, STRANGER])
           for (const address of networks(12))
@@ -626,7 +626,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('who is in DESK_PEOPLE shows in no answer and in no statement, and nothing kept names who is not', async () => {
+    it('reveals DESK_PEOPLE in no response, statement or stored row', async () => {
       const statements: string[] = [];
       const database = await freshDatabase(engine, {
         onStatement: (statement) => void statements.push(statement),

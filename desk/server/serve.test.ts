@@ -41,8 +41,8 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
-describe('the process of the desk', () => {
-  it('waits for its port while the page serves, signs in with a mailed code, comes back when it dies, and ends with the page', async () => {
+describe("the desk's process", () => {
+  it('waits for its port while the site runs, signs in with a mailed code, restarts after a crash, and ends with the site', async () => {
     const port = await freePort();
     const env = settingsFor(port);
     const other = createServer().listen(port, '127.0.0.1');
@@ -81,7 +81,7 @@ describe('the process of the desk', () => {
     }
   });
 
-  it('does not run unless it is asked for', async () => {
+  it('does not run unless configured', async () => {
     const site = await startSite();
     try {
       assert.equal((await fetch(`${site.url}/api/me`)).status, 404);

@@ -49,7 +49,7 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
 
 for (const engine of ENGINES) {
   describe(`changes in the desk's pages on ${engine}`, () => {
-    it('correct answers, and refuse what the form would refuse', () =>
+    it('correct answers, and reject what the form would reject', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const changes = {
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('and a proof that is handed out stands in the record', () =>
+    it('include a line in the audit log for each proof of consent', () =>
       withDesk(engine, async (server, { ask, file, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await ask('story', { id });
@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('erase a person everywhere, once the address was typed again, and the record does not name it', () =>
+    it('erase a person everywhere after the address is retyped, without naming it in the audit log', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const { leadId: other } = await becomeLead(server, 'eve@example.com');
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask('people'))!.people[0]?.id, other);
       }));
 
-    it('of a person who is being erased come too late, and bring no e-mail address back', () =>
+    it('during an erasure come too late and restore no e-mail address', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         for (const [round, [name, asked]] of [
           ['suppress', { reason: 'by-hand' }],
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('that cannot be noted in the audit log are not made', () =>
+    it('are not made if the audit log cannot be written', () =>
       withDesk(engine, async (server, { ask }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
       }));
 
-    it('erase a person, record it and say what to do when mail in files cannot be deleted', () =>
+    it('erase a person, log it, and say what to do if mail files cannot be deleted', () =>
       withDesk(engine, async (server) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
         assert.equal((await noted()).at(-1)?.deed, 'erased');
       }));
 
-    it('keep mail away, and undo that as a slip with its reason, but not what the person decided', () =>
+    it("suppress mail, and undo a mistake with its reason, but not the person's decision", () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -241,7 +241,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('send the guide once more to a lead who may be mailed, and to no one else', () =>
+    it('send the guide again only to a lead who may be mailed', () =>
       withDesk(
         engine,
         async (server, { ask, noted }) => {

@@ -37,7 +37,7 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
 
 for (const engine of ENGINES) {
   describe(`figures in the desk's pages on ${engine}`, () => {
-    it('of today are those of the time before its midnight, and say what needs doing', () =>
+    it('of today compare with the previous day up to the same time, and list what needs doing', () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask, warmUp } = askedDesk(server.service);
         const empty = (await ask('today'))!;
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
-    it('of refused mail take a mail server at its first words, and cost no time', () =>
+    it('of refused mail group replies by their first words, in little time', () =>
       withServer({ engine }, async (server) => {
         const rows = Array.from({ length: 500 }, (_, at) => ({
           id: uuid(),
@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
       }));
 
-    it('say before any mail account is connected that visitors get no code', () =>
+    it('warn that visitors get no code until a mail account is connected', () =>
       withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
         const { toDo } = (await askedDesk(server.service).ask('today'))!;
         assert.deepEqual(
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('say that mail waits before the code in it expires, however short its life', () =>
+    it('warn of waiting mail before its code expires, however short its life', () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'deferred@example.com');
@@ -193,7 +193,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(), [3, 7, 0]);
       }));
 
-    it('of lost leads come the newest first, with what their mail server said and the id of their story', () =>
+    it("of lost leads are newest first, with the mail server's reply and the ID for their timeline", () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'first@example.com');
@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
       }));
 
-    it('of the report are those of the file, kept for a minute, and a source that no one came from is refused', () =>
+    it('of the report equal those of its file, are cached for a minute, and reject an unknown source', () =>
       withServer({ engine }, async (server) => {
         const { ask, file, noted } = askedDesk(server.service);
         await becomeLead(server, 'ada@example.com', 1, {
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
-    it('of events for other programs name the host alone; dead ones are tried again', () =>
+    it('of events name only the host, and dead ones can be retried', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const { ask, noted } = askedDesk(server.service);
@@ -300,7 +300,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('of the list of addresses that get no mail come page by page, those that were erased without an address', () =>
+    it('of suppressions come page by page, erased ones without an address', () =>
       withServer({ engine }, async (server) => {
         const { ask } = askedDesk(server.service);
         const listed = Array.from({ length: 150 }, (_, at) => ({
@@ -334,7 +334,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', () =>
+it('the doctor runs once for all callers, again on demand, and today shows its problems', () =>
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { ask } = askedDesk(server.service, { dnsServers: [address] });
@@ -352,7 +352,7 @@ it('the doctor looks at this instance once for all who ask, again when asked to,
     }),
   ));
 
-it('what is kept is made once for all who come meanwhile, and anew after a failure or its time', async () => {
+it('the cache computes once for parallel callers, and again after a failure or expiry', async () => {
   let now = 0;
   let made = 0;
   const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });

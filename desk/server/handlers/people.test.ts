@@ -99,7 +99,7 @@ const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
 for (const engine of ENGINES) {
   describe(`people in the desk's pages on ${engine}`, () => {
-    it('are found by every filter, the newest first, and no one else is', () =>
+    it('match every filter, newest first, and nobody else does', () =>
       withDesk(engine, async (server, asked) => {
         const formula = '=HYPERLINK("http://evil.example")';
         await visit(
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('come once each when their list is read to its end, whatever the filter', () =>
+    it('appear exactly once in the complete list, whatever the filter', () =>
       withDesk(engine, async (server, asked) => {
         await fillLeads(server, 1_303);
         const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
@@ -257,7 +257,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('have a story by the id of a lead, of a form or of an import, and none once they are erased', () =>
+    it('have a timeline by the ID of lead, form or import, and none after erasure', () =>
       withDesk(engine, async (server, asked) => {
         const { db } = server.database;
         await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
 
-it('an export rests after each page that goes out, and hurries through those without anyone', async () => {
+it('an export pauses after each page with text, but not after empty pages', async () => {
   let now = 0;
   let worksMs = 10;
   async function* pages() {

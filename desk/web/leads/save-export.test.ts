@@ -33,7 +33,7 @@ async function exportFrom(
 }
 
 describe('an export in the browser', () => {
-  it('that breaks off on the way is an error, and never half a file', async () => {
+  it('that breaks off is an error, without a partial file', async () => {
     const seen: Progress[] = [];
     let asked: string | undefined;
     await assert.rejects(
@@ -65,7 +65,7 @@ describe('an export in the browser', () => {
     );
   });
 
-  it('that the reader stops ends with what it was stopped by, and the server notices', async () => {
+  it('that the reader stops ends with the reason, and the server notices', async () => {
     const stop = new AbortController();
     let gone = (): void => {};
     const left = new Promise<void>((resolve) => {

@@ -11,12 +11,12 @@ describe('passkeys in a browser', () => {
   const at = (hostname: string, PublicKeyCredential?: unknown) =>
     canUsePasskeys({ location: { hostname }, PublicKeyCredential });
 
-  it('are there for a name, and not for an address in numbers', () => {
+  it('are available for a domain name, but not for an IP address', () => {
     for (const name of ['desk.example.com', 'localhost', '1.example.com']) assert.ok(at(name, able), name);
     for (const numbers of ['127.0.0.1', '203.0.113.4', '[::1]']) assert.ok(!at(numbers, able), numbers);
   });
 
-  it('are not there without all that is called', () => {
+  it('are unavailable if a browser function is missing', () => {
     const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = able;
     for (const unable of [
       undefined,
