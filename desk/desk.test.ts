@@ -232,7 +232,7 @@ describe('moving all data', () => {
         ['back.db'],
       );
       for (const [from, to, sentence] of [
-        [url, 'file:./back.db', /back\.db exists already\./],
+        [url, 'file:./back.db', /back\.db already exists\./],
         [url, await createPostgresDatabase(), /PostgreSQL already\. pg_dump/],
         [
           url,
@@ -307,7 +307,7 @@ describe('the desk', () => {
     withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
-        ['\u0004', 1, /Nothing was erased\. Say "y"/],
+        ['\u0004', 1, /Nothing was erased\. Answer "y"/],
       ] as const) {
         const child = startOnTerminal(folder, settings, ['erase', 'ada@example.com']);
         const ended = once(child, 'exit');

@@ -45,13 +45,13 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
-            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
+            `${source} is damaged, and so are its copies; ${file} was not written. Restore a good backup, or recover its data (docs/running.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
-            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
+            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Fix that, and run it again.`,
           );
         await noteBackup(source, clock()).catch(() =>
           desk.note(
@@ -64,7 +64,7 @@ export function addBackup(program: Command, desk: Desk): void {
       }
       if (config.appSecrets.length === 0)
         desk.note(
-          'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
+          'The file app-secret next to the database is not included: back it up separately. Without it, nobody can enter a pending code.',
         );
     });
 }
@@ -79,7 +79,7 @@ export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
     case 'damaged':
       return 'is damaged';
     case 'unfit':
-      return `is no whole database of this page: ${printable(found.what)}`;
+      return `is not a complete database of this page:  ${printable(found.what)}`;
   }
 }
 

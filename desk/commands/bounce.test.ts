@@ -223,7 +223,7 @@ describe('desk bounce', () => {
       ]);
       assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
       const second = await desk(server.service, ['bounce', '--folder', mail]);
-      assert.deepEqual([second.exitCode, second.notes], [0, 'No message is there.']);
+      assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
   it('reads every report in an mbox, and lists one that contains only prose', () =>
@@ -237,7 +237,7 @@ describe('desk bounce', () => {
       const { notes } = await desk(server.service, ['bounce', file]);
       assert.match(
         notes,
-        /two\.mbox: a report of a failed delivery, but in words alone, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+        /two\.mbox: a report of a failed delivery, but only in words, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
       );
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
@@ -254,8 +254,8 @@ describe('desk bounce', () => {
         [[], 2, /Name a file or --folder, or pipe/],
         [[file, '--folder', folder], 2, /not both/],
         [[path.join(folder, 'nothing.eml')], 1, /does not exist\. Name/],
-        [[folder], 1, /is no file\. Name/],
-        [['--folder', file], 1, /is no folder/],
+        [[folder], 1, /is not a file\. Name/],
+        [['--folder', file], 1, /is not a readable folder/],
       ] as const) {
         const called = await desk(server.service, ['bounce', ...args], { input: () => null });
         assert.equal(called.exitCode, exitCode);

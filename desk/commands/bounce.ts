@@ -30,7 +30,7 @@ export function addBounce(program: Command, desk: Desk): void {
     .argument('[files...]', 'messages; default: one on standard input')
     .option(
       '--folder <folder>',
-      `a Maildir or a folder of .eml files; moves what it has read into its ${DONE}/`,
+      `a Maildir or a folder of .eml files; moves processed messages into its ${DONE}/`,
     )
     .option('--json', 'as one JSON document')
     .addHelpText(
@@ -72,7 +72,7 @@ Examples:
         await putAway();
       }
       if (json) await desk.print(jsonText({ messages }));
-      if (sources.length === 0) desk.note('No message is there.');
+      if (sources.length === 0) desk.note('No messages found.');
     });
 }
 
@@ -81,11 +81,11 @@ function sayOutcome(outcome: MessageOutcome): string {
     case 'no report':
       return 'neither a report of a failed delivery nor a complaint. Nothing was changed.';
     case 'unreadable report':
-      return `a report of a failed delivery, but in words alone, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
+      return `a report of a failed delivery, but only in words, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
     case 'not ours':
       return 'names no mail of this page, or one that is gone. Nothing was changed.';
     case 'another address':
-      return `speaks of another address than ${outcome.email}, to which the mail went. Nothing was changed.`;
+      return `is about another address than ${outcome.email}, the recipient of the mail. Nothing was changed.`;
     case 'nothing to do':
       return `${outcome.email}: ${outcome.why}. Nothing was changed.`;
     case 'suppressed':
@@ -119,14 +119,14 @@ async function mustBeFile(file: string): Promise<string> {
   } catch (error) {
     throw cannotRead(file, error);
   }
-  throw new CommandFailure(`${file} is no file. Name a message, or its folder with --folder.`);
+  throw new CommandFailure(`${file} is not a file. Name a message, or its folder with --folder.`);
 }
 
 const cannotRead = (name: string, error: unknown): CommandFailure =>
   new CommandFailure(
     errorCode(error) === 'ENOENT'
       ? `${name} does not exist. Name a message, or a folder of messages with --folder.`
-      : `${name} cannot be read by this user. Give it the right to.`,
+      : `${name} cannot be read by this user. Give the user permission to read it.`,
   );
 
 const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
@@ -144,7 +144,7 @@ const fileSource = (file: string, name: string, putAway: Source['putAway'] = asy
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
   if (names === null)
-    throw new CommandFailure(`${folder} is no folder that can be read. Name one that holds messages.`);
+    throw new CommandFailure(`${folder} is not a readable folder. Name one that contains messages.`);
   const inMaildir = await Promise.all(
     ['new', 'cur'].map(async (part) =>
       ((await filesIn(path.join(folder, part))) ?? []).map((name) => path.join(part, name)),

@@ -96,7 +96,7 @@ function addAnchor(consent: Command, desk: Desk): void {
       const head = await chainHead(database.db);
       if (!(await isChainSigned(database.db, secrets)))
         desk.note(
-          'This head is not signed. Run "consent verify": it says from which entry on, and what to do.',
+          'This head is not signed. Run "consent verify": it says where that begins, and what to do.',
         );
       const at = isoTime(clock());
       await desk.print(json ? jsonText({ ...head, at }) : `${head.position}:${head.hash} ${at}\n`);
@@ -121,10 +121,9 @@ function addAccept(consent: Command, desk: Desk): void {
       const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
         yes === true || (await desk.confirm(`Accept ${what}, and sign the chain as it is? (y/N) `));
-      if (!agreed)
-        throw new CommandFailure('Nothing was accepted. Say "y" when you are asked, or call it with --yes.');
+      if (!agreed) throw new CommandFailure('Nothing was accepted. Answer "y" when asked, or use --yes.');
       await acceptErrors(database, { errors, secrets, now: clock() });
-      desk.note(`Accepted ${what}. "consent verify" lists them apart, and fails for new ones alone.`);
+      desk.note(`Accepted ${what}. "consent verify" lists them separately, and fails only for new ones.`);
     });
 }
 

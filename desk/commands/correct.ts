@@ -29,7 +29,7 @@ export function addCorrect(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const fields = Object.keys(changes) as (keyof typeof changes)[];
       if (fields.length === 0 && ownChanges.length === 0)
-        throw new CommandFailure('Say what is to be changed: --name, --company or --answer.', 2);
+        throw new CommandFailure('Name a change: --name, --company or --answer.', 2);
       const service = await desk.service();
       const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
         const answers = ownChanges.map(readChange);

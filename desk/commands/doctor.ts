@@ -41,7 +41,7 @@ Examples:
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
       };
-      desk.progress('Looking at settings, database, mail account and DNS …');
+      desk.progress('Checking settings, database, mail account and DNS …');
       const findings = await examine({
         settings,
         campaignFolder,

@@ -27,7 +27,7 @@ export function addErase(program: Command, desk: Desk): void {
       const agreed =
         yes === true || (await desk.confirm(`Erase all that is held about ${email}? ${what}. (y/N) `));
       if (!agreed) {
-        throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
+        throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
       }
       const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;

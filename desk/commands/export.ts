@@ -68,7 +68,7 @@ Examples:
       if (list) return printExports(desk, json === true);
       if (json) throw new CommandFailure('--json goes with --list. Leads as JSON: --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
-        throw new CommandFailure('Say --since-last for what is new, or --again for what went out last.', 2);
+        throw new CommandFailure('Use --since-last for new leads, or --again for the last export.', 2);
       const { state, source } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });

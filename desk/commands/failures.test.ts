@@ -108,7 +108,7 @@ describe('an unusable database ends a command with a sentence', () => {
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
+        `${file} is damaged, and so are its copies; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));

@@ -221,12 +221,12 @@ for (const engine of ENGINES) {
         const refused = await importFile(server, file);
         assert.equal(refused.exitCode, 1);
         const lines = [
-          'Line 3 has an e-mail address that is none.',
-          'Line 4 has a date of consent that is none.',
+          'Line 3 has an invalid e-mail address.',
+          'Line 4 has an invalid date of consent.',
           'Line 5 has a name of more than 200 characters.',
           'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
-          'Line 9 has a date of consent that is yet to come.',
+          'Line 9 has a date of consent in the future.',
           'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
           'Line 11 has 5 columns, and there are 4 headings.',
           'Line 12 has a name of more than one line.',
@@ -299,7 +299,7 @@ for (const engine of ENGINES) {
         assert.equal(exitCode, 1);
         assert.match(
           notes,
-          /^ann@example\.com has verified no consent here.* The story says what is held: show ann@example\.com$/,
+          /^ann@example\.com has not verified a consent here.* The timeline shows the stored data: show ann@example\.com$/,
         );
       }));
 
@@ -519,7 +519,7 @@ describe('an import', () => {
         ['', /list\.csv is empty\./],
         [
           'ada@example.com,Ada\n',
-          /list\.csv has no headings: an e-mail address stands in its first line\. Put/,
+          /list\.csv has no headings: its first line contains an e-mail address\. Add/,
         ],
         ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
         [
@@ -557,7 +557,7 @@ describe('an import', () => {
       }
       for (const [file, sentence] of [
         ['/no/such/list.csv', /does not exist\. Name the CSV/],
-        [os.tmpdir(), /is no file\./],
+        [os.tmpdir(), /is not a file\./],
       ] as const) {
         const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE]);
         assert.equal(answer.exitCode, 1);

@@ -32,7 +32,7 @@ export const sayPeople = (count: number, state: LeadState): string =>
 /** @throws {CommandFailure} if the span is empty */
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)
-    throw new CommandFailure('No time is between --since and --until: change one of them, or say both.', 2);
+    throw new CommandFailure('--until must be after --since: change one of them, or give both.', 2);
 }
 
 /** @throws {CommandFailure} if options exclude each other */
@@ -52,7 +52,7 @@ export function checkSelection({
   checkOrder(since, until);
   if (state !== 'imported') return;
   if (flag !== undefined)
-    throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);
+    throw new CommandFailure('--flag applies to forms, which imported people have not sent.', 2);
   if (source !== undefined && source !== IMPORTED)
     throw new CommandFailure(`The source of imported people is “${IMPORTED}”: leave out --source.`, 2);
 }

@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
         assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
-          [/Say --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+          [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
           [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
         ] as const) {
@@ -437,12 +437,9 @@ describe('a command', () => {
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
-      [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
-      [
-        ['leads', '--since', '2026-11-02', '--until', '2026-11-01'],
-        /^No time is between --since and --until/,
-      ],
-      [['lost', '--until', '2020-01-01'], /^No time is between --since and --until/],
+      [['leads', '--state', 'imported', '--flag', 'free-mail'], /applies to forms/],
+      [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be after --since/],
+      [['lost', '--until', '2020-01-01'], /^--until must be after --since/],
       [
         ['export', '--state', 'unverified', '--format', 'hubspot'],
         /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,

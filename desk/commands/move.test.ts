@@ -105,7 +105,7 @@ describe('a move', () => {
       const to = await createPostgresDatabase();
       assert.equal(
         (await move(folder, to)).notes,
-        `${file} is damaged. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
+        `${file} is damaged. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
       );
       assert.deepEqual(await tablesIn(to), []);
     }));

@@ -74,7 +74,7 @@ Examples:
       desk.note(
         target.engine === 'sqlite'
           ? `Everything is there. Set DATABASE_URL to ${to}, leave APP_SECRET as it is, and start the page.`
-          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
+          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to the content of the file app-secret, and start the page.',
       );
     });
 }
@@ -90,7 +90,7 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
     throw new CommandFailure(
-      `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
+      `${file} ${sayUnfit(found)}. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
     );
 }
 
@@ -150,7 +150,7 @@ async function toFile<Result>(
   const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
   for (const suffix of ['', ...COMPANIONS])
     if (existsSync(place + suffix))
-      throw new CommandFailure(`${place}${suffix} exists already. Name a file that is not there yet.`);
+      throw new CommandFailure(`${place}${suffix} already exists. Name a new file.`);
   const beside = besideOf(place);
   try {
     const target = openDatabase({ engine: 'sqlite', file: beside }, () => {});

@@ -45,7 +45,7 @@ export function addOpen(program: Command, desk: Desk): void {
       try {
         await app.listen({ host: HOST, port });
         await desk.print(`${url}/enter#${link.token}\n`);
-        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk, and every session of it.');
+        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk and all its sessions.');
         if (process.env['SSH_CONNECTION'] !== undefined)
           desk.note(
             `You are on another machine: first run there  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,

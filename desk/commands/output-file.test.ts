@@ -87,7 +87,7 @@ describe('an output file', () => {
           ['exports/leads.csv', 'exports'],
         ] as const)
           await assert.rejects(write(path.join(shared, name)), {
-            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in a folder of your own.`,
+            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in your own folder.`,
           });
       }
       assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
@@ -151,7 +151,7 @@ describe('an output other than a file', () => {
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       for (const name of ['pipe', 'link'])
         await assert.rejects(write(path.join(folder, name)), {
-          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or a pipe of your own.`,
+          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or your own pipe.`,
         });
       assert.throws(() => readSync(ends, Buffer.alloc(9)), { code: 'EAGAIN' });
       closeSync(ends);

@@ -114,7 +114,7 @@ async function placeOf(file: string): Promise<Target> {
 /** @throws {CommandFailure} if another user owns the pipe and could read the output */
 function refuseForeignPipe(file: string, place: string, found: Stats): void {
   if (found.isFIFO() && !isOpenFile(place) && found.uid !== process.getuid?.())
-    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or a pipe of your own.');
+    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or your own pipe.');
 }
 
 /**
@@ -170,10 +170,7 @@ async function refuseForeignLink(file: string, link: string, { uid }: Stats): Pr
   if (uid === 0 || uid === process.getuid?.()) return;
   const folder = await stat(path.dirname(link));
   if ((folder.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw cannotWrite(
-      file,
-      `${link} is a link that another user put there. Name a file in a folder of your own.`,
-    );
+    throw cannotWrite(file, `${link} is a link that another user put there. Name a file in your own folder.`);
 }
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';

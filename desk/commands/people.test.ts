@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
           [['--name', 'A'], 2, 'Name must be at least 2 characters'],
-          [[], 2, 'Say what is to be changed: --name, --company or --answer.'],
+          [[], 2, 'Name a change: --name, --company or --answer.'],
         ] as const) {
           const answer = await desk(server.service, ['correct', EMAIL, ...args]);
           assert.deepEqual([answer.exitCode, answer.notes], [exitCode, sentence]);

@@ -428,7 +428,7 @@ for (const engine of ENGINES) {
         assert.equal(peopleOf(report.funnel)[0], 11);
         assert.equal(report.before.funnel, null);
         const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
-        assert.match(text, /known from 21 November 2026 on: what came before is no longer kept/);
+        assert.match(text, /known from 21 November 2026 on: earlier ones are no longer stored/);
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual([past.leads, past.funnel], [3, null]);
@@ -492,8 +492,8 @@ describe('the report', () => {
 
   it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['report'], /Say where it goes: --out report\.html, --text or --json\./],
-      [['report', '--text', '--json'], /say --text or --json/],
+      [['report'], /Choose an output: --out report\.html, --text or --json\./],
+      [['report', '--text', '--json'], /use --text or --json/],
       [['report', '--text', '--period', '30'], /Say how many days or weeks up to today/],
       [['report', '--text', '--period', '0d'], /Say how many days/],
       [['report', '--text', '--period', '2026-13'], /a month that has begun/],

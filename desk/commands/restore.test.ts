@@ -74,9 +74,9 @@ const change = (sql: string) => (file: string) => {
 const overwrite = (content: string) => (file: string) => writeFileSync(file, content);
 
 const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
-const NOT_OURS = 'is no whole database of this page: ';
+const NOT_OURS = 'is not a complete database of this page:  ';
 const BACKUP = 'Name a file that "backup" wrote.';
-const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/running.md).';
+const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 
 /** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
@@ -150,11 +150,11 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
   ],
   'one whose last writes are in a log beside it': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
-    `is not whole: what was written last is in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is incomplete: its last changes are in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
   'one whose writer was interrupted': [
     (file) => writeFileSync(`${file}-journal`, 'something'),
-    `is not whole: what was written last is in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is incomplete: its last changes are in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
 };
 
@@ -166,7 +166,7 @@ describe('a restore', () => {
       const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =
-        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nWhat was there before is kept as (.+)\.$/.exec(
+        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database is kept as (.+)\.$/.exec(
           done.notes,
         ) ?? [];
       assert.deepEqual(await peopleIn(folder), ['ada']);
@@ -311,8 +311,8 @@ describe('a restore refuses, without changes,', () => {
     symlinkSync('data/leads.db', inside('link.db'));
     for (const [name, sentence] of [
       ['missing.db', `does not exist. ${BACKUP}`],
-      ['data', `is no file. ${BACKUP}`],
-      ['pipe', `is no file. ${BACKUP}`],
+      ['data', `is not a file. ${BACKUP}`],
+      ['pipe', `is not a file. ${BACKUP}`],
       ['loop', 'cannot be read: its links lead in a circle. Name another.'],
       ['data/leads.db', `is the database itself. ${BACKUP}`],
       ['link.db', `is the database itself. ${BACKUP}`],
@@ -371,7 +371,7 @@ describe('a database that cannot be restored', () => {
           [exitCode, notes],
           [
             1,
-            `${file} is written, but "restore" will refuse it, as ${live} is no whole database of this page: ${what}. Mend that, and call it again.`,
+            `${file} is written, but "restore" will refuse it, as ${live} is not a complete database of this page:  ${what}. Fix that, and run it again.`,
           ],
         );
         assert(existsSync(file));

@@ -28,7 +28,7 @@ const NAME_BACKUP = 'Name a file that "backup" wrote.';
 const ADVICE = {
   'no database': NAME_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
-  damaged: 'Take an older backup, or rescue what is in it (docs/running.md).',
+  damaged: 'Use an older backup, or recover its data (docs/running.md).',
   unfit: NAME_BACKUP,
 } as const;
 export function addRestore(program: Command, desk: Desk): void {
@@ -75,7 +75,7 @@ export function addRestore(program: Command, desk: Desk): void {
           takePlace(copy, place, kept);
         });
         desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
-        if (isKept) desk.note(`What was there before is kept as ${kept}.`);
+        if (isKept) desk.note(`The previous database is kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(
             'The sessions, sign-ins and passkeys of the desk in the backup were not taken over: desk users sign in with a mailed code, and add their passkeys again.',
@@ -91,7 +91,7 @@ export function addRestore(program: Command, desk: Desk): void {
 function mustBeBackup(file: string, live: string): void {
   const found = statOf(file);
   if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
-  if (!found.isFile()) throw new CommandFailure(`${file} is no file. ${NAME_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
   if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
   const current = statOf(live);
   if (found.dev === current?.dev && found.ino === current.ino)
@@ -101,7 +101,7 @@ function mustBeBackup(file: string, live: string): void {
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
-      `${file} is not whole: what was written last is in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
   // Fails here if unreadable, so that later failures are about the copy.
   closeSync(openSync(file, 'r'));

@@ -70,7 +70,7 @@ for (const engine of ENGINES)
         };
         await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
         await refused('never@example.com', /^Nothing was queued: never@example\.com is no lead, /);
-        await refused('unknown@example.com', /is no lead, because the address was never verified here\./);
+        await refused('unknown@example.com', /is not a lead, because the address was never verified here\./);
 
         await becomeLead(server, EMAIL);
         await desk(server.service, ['suppress', 'add', EMAIL]);

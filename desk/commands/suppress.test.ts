@@ -124,13 +124,13 @@ for (const engine of ENGINES) {
         assert.match(removed.notes, /stays on the list \(unsubscribed since.*Taken off it: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
-        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.match(refused.notes, /decided this, so only a new verified consent/);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
         // An operator cannot undo a complaint, and a suppression without a lead stores no reason.
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not kept/s);
+        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not stored/s);
         assert.equal(
           (await suppress(server, 'remove', 'new@example.com')).notes,
           'new@example.com is not on the list.',
@@ -172,7 +172,7 @@ for (const engine of ENGINES) {
           writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
           assert.match(
             (await suppress(server, 'import', list)).notes,
-            /line 2 of .*in\.csv has a reason that is none/,
+            /line 2 of .*in\.csv has a reason other than/,
           );
           writeFileSync(list, '');
           assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
@@ -225,7 +225,7 @@ for (const engine of ENGINES) {
           ],
         );
         const refused = await suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
-        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.match(refused.notes, /decided this, so only a new verified consent/);
         assert.equal(refused.exitCode, 1);
       }));
 

@@ -83,7 +83,7 @@ function addRemove(list: Command, desk: Desk): void {
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
       const note = reason?.trim() ?? null;
-      if (note === '') throw new CommandFailure('Say why it was a slip: --reason "…".', 2);
+      if (note === '') throw new CommandFailure('Give the reason for the mistake: --reason "…".', 2);
       const service = await desk.service();
       const going = await findSlips(service.database.db, service, { email, note });
       const noted = going.find(({ owner }) => owner === 'noted');
@@ -91,7 +91,7 @@ function addRemove(list: Command, desk: Desk): void {
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a slip, and mail to the address again? (y/N) `,
+          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a mistake, and mail this address again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
@@ -112,7 +112,9 @@ function addRemove(list: Command, desk: Desk): void {
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the chain of consents.`);
       else if (note !== null)
-        desk.note('Your reason is not kept: the address is no lead, so the chain has no consent of it.');
+        desk.note(
+          'Your reason is not stored: the address is not a lead, so the chain has no consent for it.',
+        );
       if (removed.some(({ owner }) => owner === 'noted'))
         desk.note(
           'Programs that got lead.unsubscribed, or the list, know nothing of this: undo it there, too.',
@@ -192,7 +194,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others stood there.`,
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others were already there.`,
       );
     });
 }
@@ -229,7 +231,7 @@ async function readList(
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has a reason that is none of ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
+        `Nothing was changed: line ${line} of ${file} has a reason other than ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
       );
     entries.push({ email: normaliseEmail(typed), reason });
   }

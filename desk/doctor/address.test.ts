@@ -155,13 +155,13 @@ describe('the doctor at PUBLIC_URL', () => {
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
       'warning address: http://guide.example.com answers without leading to https: who comes that way types without encryption. Have the proxy redirect it (308).',
-      'warning address: PUBLIC_URL is https, so a proxy stands in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+      'warning address: PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
     ]);
   });
 
   it('checks nothing if PUBLIC_URL is local', async () => {
     assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
-      'note address: PUBLIC_URL is an address of this machine alone, so that it was not asked from outside.',
+      'note address: PUBLIC_URL is an address of this machine, so it was not tested from outside.',
     ]);
   });
 });

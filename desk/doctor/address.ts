@@ -36,7 +36,7 @@ export async function examineAddress(
   const url = new URL(publicUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isLoopback(host))
-    return [note('PUBLIC_URL is an address of this machine alone, so that it was not asked from outside.')];
+    return [note('PUBLIC_URL is an address of this machine, so it was not tested from outside.')];
   const found =
     isIP(host) === 0 ? await way.dns.addresses(host) : { type: 'records' as const, records: [host] };
   if (found.type === 'failed')
@@ -57,7 +57,7 @@ export async function examineAddress(
     ...(trustProxy === false
       ? [
           warning(
-            'PUBLIC_URL is https, so a proxy stands in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+            'PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
           ),
         ]
       : []),

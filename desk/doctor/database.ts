@@ -32,7 +32,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, and there was: its secret lies there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
+              `There is no database at ${database.file}, although its secret is there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
             )
           : note(`There is no database at ${database.file} yet: the first start makes it.`),
       );

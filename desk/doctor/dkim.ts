@@ -36,7 +36,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   if (answer.records.length > 1)
     return [
       problem(
-        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Publish one in place of all.`,
+        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Replace them with one.`,
         publish,
       ),
     ];
@@ -77,13 +77,13 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
   if (key === undefined) return 'holds no key (p=).';
   if (key === '') return 'says that the key was withdrawn (an empty p=).';
   if (!listed('k', ['rsa'])) return 'is for another kind of key than ours, which is RSA.';
-  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, with which we sign.';
+  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, which we use to sign.';
   if (!listed('s', ['*', 'email'])) return 'is not for e-mail (s=).';
   const published = keyOf(key);
   if (published === null) return 'holds a key that cannot be read.';
   return derOf(published) === derOf(ours)
     ? null
-    : 'holds another key than DKIM_PRIVATE_KEY_FILE: every signature of ours is refused.';
+    : 'holds another key than DKIM_PRIVATE_KEY_FILE: all our signatures fail.';
 }
 
 const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');

@@ -35,7 +35,7 @@ export async function examineDmarc(
   if (found.count > 1)
     return [
       problem(
-        `There are ${found.count} DMARC records at ${name}, and mail servers take none of several. Publish one.`,
+        `There are ${found.count} DMARC records at ${name}, and mail servers accept only one. Publish one.`,
         {
           ...ours,
           name,
@@ -84,7 +84,7 @@ function alignment(
     return isEnforced
       ? [
           note(
-            `A mail of ours passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
+            `Our mail passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
           ),
         ]
       : [];

@@ -150,7 +150,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
     ...(nowhere.length > 0
       ? [
           note(
-            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the addresses of your own pages into site.yaml (footerLinks).`,
+            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the URLs of your pages into site.yaml (footerLinks).`,
           ),
         ]
       : []),
@@ -210,14 +210,14 @@ async function examineNames(
   if (config.mailFrom === null)
     findings.push(
       sender.warning(
-        `MAIL_FROM is not set, so that mail comes from ${from}. Set it to an address of a domain of your own, such as Guide <guide@example.com>.`,
+        `MAIL_FROM is not set, so mail comes from ${from}. Set it to an address at your domain, such as Guide <guide@example.com>.`,
       ),
     );
   if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain))
     return [
       ...findings,
       (config.mailFrom === null ? sender.note : sender.problem)(
-        `${domain} is no name in the public DNS: nobody out there accepts mail from ${from}, and DNS was not asked about it.`,
+        `${domain} is not a public domain name: mail servers do not accept mail from ${from}, and DNS was not asked about it.`,
       ),
     ];
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
@@ -246,7 +246,7 @@ async function examineNames(
           about('reverse DNS').note(
             smtpHost === null
               ? 'There is no mail server to look at.'
-              : `The mail server is on this machine (${smtpHost}): by which address it sends to others cannot be seen from here.`,
+              : `The mail server is on this machine (${smtpHost}): its public IP address cannot be seen from here.`,
           ),
         ],
   ]);

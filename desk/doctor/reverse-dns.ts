@@ -45,7 +45,7 @@ async function examineAddress(
 ): Promise<Finding> {
   if (ipaddr.process(address).range() !== 'unicast')
     return note(
-      `The mail server ${mailHost} (${address}) is in a network of your own: by which address it sends to others cannot be seen from here.`,
+      `The mail server ${mailHost} (${address}) is in your own network: its public IP address cannot be seen from here.`,
     );
   const publish = {
     name: reverseName(address),

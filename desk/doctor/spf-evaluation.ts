@@ -68,7 +68,7 @@ export async function evaluate(dns: Dns, domain: string, terms: readonly Term[])
       if (term.name !== 'exists') evaluation.voids.push(target);
     } else if (term.name === 'mx' && answer.records.length > MX_NAMES_LIMIT)
       evaluation.faults.push({
-        sentence: `"${term.text}" leads to ${answer.records.length} mail servers at ${target}, of which SPF allows ${MX_NAMES_LIMIT}.`,
+        sentence: `"${term.text}" leads to ${answer.records.length} mail servers at ${target}, but SPF allows ${MX_NAMES_LIMIT}.`,
         term: origin,
       });
   }

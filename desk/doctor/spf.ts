@@ -60,7 +60,7 @@ export async function examineSpf(
   if (records.length > 1)
     return [
       problem(
-        `${domain} has ${records.length} SPF records, and mail servers take none of several. Publish one in place of all.`,
+        `${domain} has ${records.length} SPF records, and mail servers accept only one. Replace them with one.`,
         publish(mergeRecords(records)),
       ),
     ];
@@ -68,7 +68,7 @@ export async function examineSpf(
   if (parsed.type === 'broken')
     return [
       problem(
-        `The SPF record of ${domain} has "${parsed.text}", which is no part of such a record: mail servers ignore all of it.`,
+        `The SPF record of ${domain} has "${parsed.text}", which is not valid there: mail servers ignore the whole record.`,
         publish(correctTerm(text, parsed.text)),
       ),
     ];

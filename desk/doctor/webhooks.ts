@@ -10,7 +10,7 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
   if (dead > 0)
     return [
       warning(
-        `${dead === 1 ? '1 event was' : `${dead} events were`} given up after a day of tries. See why (npm run -s desk -- webhooks list), mend it there, and have them tried again (webhooks retry --all).`,
+        `${dead === 1 ? '1 event was' : `${dead} events were`} given up after a day of attempts. See why (npm run -s desk -- webhooks list), fix it there, and retry them (webhooks retry --all).`,
       ),
     ];
   return webhooks.urls.length === 0 || look === null ? [] : [ok('No event was given up.')];

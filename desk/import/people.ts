@@ -204,7 +204,7 @@ export function readPerson(
   const address = cell('email').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
-    return bad('has an e-mail address that is none');
+    return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
   const status = statusLeftOutBy(cells, columns, takenStatuses);
   if (status !== null) return { type: 'unsubscribed', email, status };
@@ -221,9 +221,8 @@ export function readPerson(
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
     return bad('has a date that can be read in two ways: say --date-order dmy or mdy');
-  if (consentGivenAt === 'none') return bad('has a date of consent that is none');
-  if (consentGivenAt !== null && consentGivenAt > now)
-    return bad('has a date of consent that is yet to come');
+  if (consentGivenAt === 'none') return bad('has an invalid date of consent');
+  if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
   const own = ownAnswers(cells, columns, form);
   return {
     type: 'person',

@@ -98,8 +98,8 @@ function explain(error: unknown): string | null {
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
-      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Mend that line, or export the file anew without long columns.`;
-    return `cannot be read on${line}: a quotation mark is not closed, or stands where none may. Mend that line, or export the file anew.`;
+      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Fix that line, or export the file again without long columns.`;
+    return `cannot be read on${line}: a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
   }
   return null;
 }

@@ -45,7 +45,7 @@ export async function* readPeople(
       throw new CommandFailure(
         // Not quoted, because it may be someone's e-mail address.
         cells.some((cell) => asciiAddress(cell) !== null)
-          ? `${file} has no headings: an e-mail address stands in its first line. Put one above it that names the columns, such as: email,name,company`
+          ? `${file} has no headings: its first line contains an e-mail address. Add a line above it that names the columns, such as: email,name,company`
           : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
       );
     columns = found.columns;

@@ -96,7 +96,7 @@ export async function consentProofs(
   if (positions.length === 0) {
     await personalDataOf(service.database.db, email);
     throw new CommandFailure(
-      `${email} has verified no consent here, so there is no proof. The story says what is held: show ${email}`,
+      `${email} has not verified a consent here, so there is no proof. The timeline shows the stored data: show ${email}`,
     );
   }
   const document = { email, errors, entries };

@@ -69,7 +69,7 @@ export async function correctAnswers(
   if (result === null) {
     if ((await findPerson(tx, email)) === undefined) throw nothingHeld(email);
     throw new CommandFailure(
-      `${email} has entered no code, so there is no lead to correct. What they write when they ask again takes the place of this.`,
+      `${email} has not entered a code, so there is no lead to correct. Their next form replaces these answers.`,
     );
   }
   return result;
@@ -90,7 +90,7 @@ function readAnswer(
     const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(held)])];
     throw new CommandFailure(
       ids.length === 0
-        ? 'This campaign has no questions of its own (form.yaml).'
+        ? 'This campaign has no custom questions (form.yaml).'
         : `Write --answer id=text. The ids are ${ids.join(', ')}.`,
       2,
     );

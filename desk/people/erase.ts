@@ -80,7 +80,7 @@ export async function erasePerson(
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
-export const ELSEWHERE = 'Backups and files that were exported before still hold it: erase it there too.';
+export const ELSEWHERE = 'Backups and earlier exports still contain it: erase it there too.';
 
 /**
  * Example: 1 lead, 2 forms

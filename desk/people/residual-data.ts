@@ -23,7 +23,7 @@ export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>)
     case 'too large':
       return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may hold traces. Take them out at a quiet hour: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may hold traces: what was deleted is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
+      return `The files of the database may hold traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
     case 'left':
       return `The files of the database may hold traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet hour, and as the owner of the database, call: ${COMPACT}`;
     case 'no room':

@@ -27,7 +27,7 @@ function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused
     case 'off':
       return 'Nothing was queued: GUIDE_EMAIL is off, so no mail with the guide is sent. Set it to link or attachment, and restart the page.';
     case 'no lead':
-      return `Nothing was queued: ${email} is no lead, because the address was never verified here. Ask its owner to request a code on the page.`;
+      return `Nothing was queued: ${email} is not a lead, because the address was never verified here. Ask its owner to request a code on the page.`;
     case 'erased':
       return `Nothing was queued: ${email} was erased. Only its owner can come back, with a new code on the page.`;
     case 'suppressed': {

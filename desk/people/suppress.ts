@@ -111,7 +111,7 @@ function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandF
   const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
-      ? `${stands} The person decided that themselves, so a new verified consent alone ends it.`
-      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a slip, say why: --reason "…".`,
+      ? `${stands} The person decided this, so only a new verified consent ends it.`
+      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a mistake, say why: --reason "…".`,
   );
 }

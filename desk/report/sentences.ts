@@ -383,7 +383,7 @@ export function notes({
       : codesFrom === null
         ? []
         : [
-            `Who asked for a code is known from ${longDay(codesFrom)} on: what came before is no longer kept (RETENTION_DAYS).`,
+            `Requests for a code are known from ${longDay(codesFrom)} on: earlier ones are no longer stored (RETENTION_DAYS).`,
           ]),
     ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
@@ -392,7 +392,7 @@ export function notes({
         ]),
     ...(areViewsKnown(funnel)
       ? [
-          'That the page was seen, the form opened and the article read is counted by the view, not by the person. Robots are missing, and visitors whose browser asks not to be counted.',
+          'Page views, opened forms and read articles are counted per view, not per person. Robots are missing, and visitors whose browser asks not to be counted.',
         ]
       : []),
     ...(viewsFrom === null

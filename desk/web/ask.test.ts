@@ -95,7 +95,7 @@ describe('a call of the desk', () => {
     assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
     mock.reset();
     answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
-    assert.match((await failureOf(ask(LIST, {}))).message, /^The answer arrived incomplete\./);
+    assert.match((await failureOf(ask(LIST, {}))).message, /^The response arrived incomplete\./);
   });
 
   it('is aborted when the reader moves on', async () => {

@@ -79,12 +79,12 @@ for (const engine of ENGINES) {
         await ask('correct', { id, answers: { topics: 'Prompts; Data' } });
         assert.deepEqual((await ask('story', { id }))!.person.answers['topics']?.answer, ['Prompts', 'Data']);
         await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
-        await assert.rejects(ask('correct', { id }), /Say what is to be corrected/);
+        await assert.rejects(ask('correct', { id }), /Enter a correction/);
         await createVisitor(server).post(API.leads, filledForm({ email: 'eve@example.com' }));
         const eve = (await ask('people', { state: 'unverified' }))!.people[0]!;
         await assert.rejects(
           ask('correct', { id: eve.id, name: 'Eve Adams' }),
-          /eve@example\.com has entered no code, so there is no lead to correct/,
+          /eve@example\.com has not entered a code, so there is no lead to correct/,
         );
         assert.deepEqual(
           (await noted()).filter(({ deed }) => deed === 'corrected'),
@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
         await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
         assert.notEqual(await ask('story', { id }), null);
         const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
-        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and files .* still hold it/);
+        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain it/);
         assert.deepEqual(await rowsNaming(server, ADA), []);
         assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
         const before = await noted();
@@ -231,7 +231,7 @@ for (const engine of ENGINES) {
           (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
           [false],
         );
-        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided that themselves/);
+        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided this/);
         assert.deepEqual(
           (await noted()).filter(({ deed }) => deed !== 'looked'),
           [

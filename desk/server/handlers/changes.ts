@@ -23,7 +23,7 @@ export const correct: Handler<typeof correctCall> = async (
     ...(company === undefined ? [] : ['company']),
     ...Object.keys(answers),
   ];
-  if (changed.length === 0) throw new CommandFailure('Say what is to be corrected.', 2);
+  if (changed.length === 0) throw new CommandFailure('Enter a correction.', 2);
   return changePerson(service, actor, { id }, async (tx, email, note) => {
     await correctAnswers(tx, service, {
       email,
@@ -45,7 +45,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
       check: (email) => {
         if (normaliseEmail(typed) !== email)
           throw new CommandFailure(
-            'Nothing was erased: this is not the address of this person. Type it as it stands above.',
+            'Nothing was erased: this is not the address of this person. Type it as shown above.',
           );
       },
       details: sayCounts,

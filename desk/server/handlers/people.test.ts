@@ -304,7 +304,7 @@ for (const engine of ENGINES) {
         assert.ok(page.text.includes('&lt;i&gt;Ada&lt;/i&gt;') && !page.text.includes('<i>Ada'));
         assert.ok(page.styles?.length === 1 && page.text.includes(`<style>${page.styles[0]}</style>`));
         assert.ok(!page.text.includes('style='), 'no style that a policy with hashes would refuse');
-        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /has verified no consent here/);
+        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /has not verified a consent here/);
 
         await command(server.service, ['erase', 'ada@example.com', '--yes']);
         for (const id of [ada!.id, form.id, 'no id', '']) {

@@ -65,7 +65,7 @@ async function mailToDo(
   if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
-        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it says what the mail account answers.`,
+        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it shows how the mail account responds.`,
         '/doctor',
       ),
     );
@@ -75,7 +75,7 @@ async function mailToDo(
   if (refused > 0)
     toDo.push(
       warning(
-        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Look what the mail servers said.`,
+        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. See what the mail servers said.`,
         '/mail',
       ),
     );

@@ -34,7 +34,7 @@ describe('passkeys in a browser', () => {
       assert.equal(failure('AbortError', deed), null);
       assert.match(failure('SecurityError', deed) ?? '', /^Open the desk at/);
     }
-    assert.match(failure('InvalidStateError', 'add') ?? '', /already has a passkey/);
+    assert.match(failure('InvalidStateError', 'add') ?? '', /already has one of your passkeys/);
     assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);
     assert.match(failure('ConstraintError', 'add') ?? '', /screen lock/);
     assert.match(failureIn('add', new TypeError('toJSON is no function')) ?? '', /another browser/);
