@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { noteDeed } from '#desk/audit-log/audit-log.ts';
+import { logAction } from '#desk/audit-log/audit-log.ts';
 import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
         const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
         assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
         for (let at = 0; at < 120; at += 1)
-          await noteDeed(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
+          await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
         const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
         const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
           entries: Line[];
@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
         const { service } = server;
         await becomeLead(server, LEAD);
         await signInAtDesk(server, createDeskBrowser(app), ADA);
-        const look = () => noteDeed(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+        const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
         await look();
         await look();
         const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
@@ -283,7 +283,7 @@ for (const engine of ENGINES) {
           })
           .execute();
         const who = '\u001B[2J=HYPERLINK("x")';
-        await noteDeed(server.service, {
+        await logAction(server.service, {
           who,
           deed: 'looked',
           about: address,

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 
 import { v7 as uuid } from 'uuid';
 
-import type { Deed, LogEntry } from '#desk/endpoints/auth.ts';
+import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/contacts/one-person.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
@@ -24,17 +24,17 @@ const COMMAND_LINE = 'command line';
 /** An open page asks for the same person repeatedly: these requests share one line. */
 const ONE_LOOK_MS = 10 * MINUTE_MS;
 
-/** Who acts, and the IP address or machine. */
+/** The acting person, and their IP address or machine. */
 export type Actor = { readonly who: string; readonly from: string };
 
 type Line = Actor & {
-  readonly deed: Deed;
+  readonly deed: DeskAction;
   readonly about: string | null;
   /** For example the filter and format of an export; never personal data. */
   readonly details?: string | undefined;
 };
 
-export async function noteDeed(service: RecordParts, line: Line): Promise<void> {
+export async function logAction(service: RecordParts, line: Line): Promise<void> {
   const { database, clock } = service;
   if (line.deed === 'looked') {
     const { who, deed, about, details = '' } = line;
@@ -66,7 +66,7 @@ async function addLine(
   });
 }
 
-type NoteChange = (deed: Deed, about: string | null, details?: string) => Promise<void>;
+type NoteChange = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
 /**
@@ -134,10 +134,10 @@ export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: machineOf(pr
 
 export const noteCommand = (
   service: RecordParts,
-  deed: Deed,
+  deed: DeskAction,
   about: string | null,
   details?: string,
-): Promise<void> => noteDeed(service, { ...commandLine(), deed, about, details });
+): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
 
 /** The remote end of an ssh connection, or the name of this machine. */
 const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
@@ -154,7 +154,7 @@ export const logEntryOf = ({
   id,
   at: isoTime(at),
   who,
-  deed: deed as Deed,
+  deed: deed as DeskAction,
   about,
   details,
   from,

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -255,7 +255,7 @@ for (const engine of ENGINES) {
         const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
         assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
         const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
-        const { story } = JSON.parse(answer.out) as { story: StoryEntry[] };
+        const { story } = JSON.parse(answer.out) as { story: TimelineEntry[] };
         assert.deepEqual(
           story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
           [

@@ -92,7 +92,7 @@ const isOpenFile = (file: string): boolean =>
   [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
 
 /**
- * Finds what a typed name refers to.
+ * Resolves a typed name.
  * @throws {CommandFailure} if it cannot be written
  */
 async function placeOf(file: string): Promise<Target> {

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -30,10 +30,10 @@ async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lo
 }
 type Visitor = ReturnType<typeof createVisitor>;
 
-async function storyOf(server: ServerUnderTest, email: string): Promise<readonly StoryEntry[]> {
+async function timelineOf(server: ServerUnderTest, email: string): Promise<readonly TimelineEntry[]> {
   const { exitCode, out, notes } = await desk(server.service, ['show', email, '--json']);
   assert.equal(exitCode, 0, notes);
-  return (JSON.parse(out) as { story: StoryEntry[] }).story;
+  return (JSON.parse(out) as { story: TimelineEntry[] }).story;
 }
 
 async function everything({ database: { db } }: ServerUnderTest): Promise<string> {
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         await server.advance(60);
         await desk(server.service, ['export', '--since-last', 'crm']);
 
-        const story = await storyOf(server, ' ADA@Example.com');
+        const story = await timelineOf(server, ' ADA@Example.com');
         assert.deepEqual(
           story.map(({ what }) => what),
           [

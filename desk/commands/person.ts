@@ -5,7 +5,7 @@ import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
-import { storyOf } from '#desk/people/timeline.ts';
+import { timelineOf } from '#desk/people/timeline.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export function addPerson(program: Command, desk: Desk): void {
@@ -20,7 +20,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const service = await desk.service();
       const { database, campaign, clock } = service;
       const data = await personalDataOf(database.db, email);
-      const story = storyOf(data);
+      const story = timelineOf(data);
       const writtenAt = isoTime(clock());
       const { title } = campaign.site;
       const files = await writeJsonAndPage(out, {

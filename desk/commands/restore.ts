@@ -117,7 +117,7 @@ const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEn
 /**
  * Opens the service on the copy as the next start would, so that a wrong secret or a full disk fails before anything changes. Deletes the
  * desk's sessions and passkeys, because someone with write access to the backup could have planted them.
- * @returns warnings, and what was deleted
+ * @returns warnings, and the deleted access
  */
 async function bringUpToDate(
   desk: Desk,

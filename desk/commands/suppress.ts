@@ -8,12 +8,12 @@ import { openInput } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import {
-  findSlips,
+  findMistakes,
   GIVEN_REASONS,
   sayEntry,
   sealBeforeRemoval,
   suppressAddress,
-  undoSlips,
+  undoMistakes,
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
@@ -85,7 +85,7 @@ function addRemove(list: Command, desk: Desk): void {
       const note = reason?.trim() ?? null;
       if (note === '') throw new CommandFailure('Give the reason for the mistake: --reason "…".', 2);
       const service = await desk.service();
-      const going = await findSlips(service.database.db, service, { email, note });
+      const going = await findMistakes(service.database.db, service, { email, note });
       const noted = going.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
@@ -99,7 +99,7 @@ function addRemove(list: Command, desk: Desk): void {
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
-        const result = await undoSlips(tx, service, { email, slips: going, note });
+        const result = await undoMistakes(tx, service, { email, mistakes: going, note });
         await noteIt('unsuppressed', email, 'suppress remove');
         return result;
       });

@@ -83,7 +83,7 @@ export const endSession = post<Record<string, never>>()({
   asked: z.object({ id: z.string() }),
 });
 
-export const DEEDS = [
+export const DESK_ACTIONS = [
   'signed-in',
   'signed-out',
   'refused',
@@ -100,14 +100,14 @@ export const DEEDS = [
   'retried-webhooks',
   'downloaded-report',
 ] as const;
-export type Deed = (typeof DEEDS)[number];
+export type DeskAction = (typeof DESK_ACTIONS)[number];
 
 export type LogEntry = {
   readonly id: string;
   readonly at: string;
   /** An e-mail address, "at the machine" (`desk open`) or "command line". */
   readonly who: string;
-  readonly deed: Deed;
+  readonly deed: DeskAction;
   /** An e-mail address, or the pseudonym of an erased one; null if the action concerned nobody. */
   readonly about: string | null;
   /** For example the filter and format of an export; never personal data. */

@@ -3,7 +3,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 
 /**
  * @param writtenAt ISO 8601
@@ -18,7 +18,7 @@ export function personPage({
 }: {
   email: string;
   data: PersonalData;
-  story: readonly StoryEntry[];
+  story: readonly TimelineEntry[];
   title: string;
   writtenAt: string;
 }): string {
@@ -39,10 +39,10 @@ ${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.lengt
   });
 }
 
-const entryOf = ({ at, what, details }: StoryEntry): string =>
+const entryOf = ({ at, what, details }: TimelineEntry): string =>
   `<li><time datetime="${escapeHtml(at)}">${secondOf(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailsOf(details)}</li>`;
 
-function detailsOf(details: StoryEntry['details']): string {
+function detailsOf(details: TimelineEntry['details']): string {
   const parts = Object.entries(details).map(
     ([name, value]) =>
       `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? secondOf(value) : escapeHtml(value)}</dd>`,

@@ -53,7 +53,7 @@ export const entriesOf = (
 ): Promise<readonly ListEntry[]> => listEntries(db, addressOf(service, email));
 
 /** @param hasReason whether the operator explained the mistake */
-export const isSlip = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
+export const isMistake = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
 /**
@@ -61,15 +61,15 @@ export const isSlip = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean):
  * @param note why they were mistakes, or null
  * @throws {CommandFailure} if there are none
  */
-export async function findSlips(
+export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
   { email, note }: { email: string; note: string | null },
 ): Promise<readonly ListEntry[]> {
   const entries = await entriesOf(db, service, email);
-  const slips = entries.filter((entry) => isSlip(entry, note !== null));
-  if (slips.length === 0) throw nothingToRemove(email, entries);
-  return slips;
+  const mistakes = entries.filter((entry) => isMistake(entry, note !== null));
+  if (mistakes.length === 0) throw nothingToRemove(email, entries);
+  return mistakes;
 }
 
 export async function sealBeforeRemoval(
@@ -85,14 +85,14 @@ export async function sealBeforeRemoval(
  * @param tx holds the lock of the e-mail address
  * @throws {CommandFailure} if the person unsubscribed in the meantime
  */
-export async function undoSlips(
+export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
-  { email, slips, note }: { email: string; slips: readonly ListEntry[]; note: string | null },
+  { email, mistakes, note }: { email: string; mistakes: readonly ListEntry[]; note: string | null },
 ): ReturnType<typeof removeSlips> {
   const result = await removeSlips(tx, database.engine, {
     address: addressOf({ secrets }, email),
-    reasons: slips.map((entry) => entry.reason),
+    reasons: mistakes.map((entry) => entry.reason),
     note,
     secrets,
     now: clock(),

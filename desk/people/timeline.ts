@@ -6,16 +6,16 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 
 /** `at` is ISO 8601 in UTC; unknown details are absent. */
-export type StoryEntry = Story['happenings'][number];
+export type TimelineEntry = Story['happenings'][number];
 
-type Happening = Omit<StoryEntry, 'at' | 'details'> & {
+type Happening = Omit<TimelineEntry, 'at' | 'details'> & {
   readonly ms: number;
   readonly details?: Readonly<Record<string, string | number | null | undefined>>;
 };
 
 const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
-export function storyOf(data: PersonalData): readonly StoryEntry[] {
+export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
   const happenings: Happening[] = [
     ...data.submissions.map((form) => ({
       ms: form.given_at,

@@ -61,7 +61,7 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
   };
 }
 
-/** The factor by which leads must grow at these proportions; null if it is too large. */
+/** How many times as many leads are needed at these proportions; null if too many. */
 function timesNeeded(better: number, worse: number, needed: number): number | null {
   const isEnough = (times: number) => logEvidence(times * better, times * worse) >= needed;
   if (!isEnough(WORTH_WAITING_TIMES)) return null;

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 
-import * as doorCalls from '#desk/endpoints/auth.ts';
+import * as authCalls from '#desk/endpoints/auth.ts';
 import * as figureCalls from '#desk/endpoints/figures.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as peopleCalls from '#desk/endpoints/people.ts';
@@ -41,7 +41,7 @@ const STRANGER = 'eve@example.net';
 type DeskCall = Call<unknown, unknown>;
 const isCall = (value: unknown): value is DeskCall =>
   typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
-const CALLS = [doorCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
+const CALLS = [authCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
   Object.values(calls).filter(isCall),
 );
 const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
@@ -271,13 +271,13 @@ describe('every endpoint of the desk', () => {
     }));
 });
 
-const doorWithLink = ({ now }: ServerUnderTest, url: string) =>
+const authWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
 it('the desk at plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
     const url = 'http://localhost:4711';
-    const byLink = doorWithLink(server, url);
+    const byLink = authWithLink(server, url);
     const enterByCode = async (browser: DeskBrowser) => {
       await signInAtDesk(server, browser, ADA);
       return [
@@ -319,7 +319,7 @@ it('the desk at plain http neither sets nor accepts cookies, which browsers send
   }));
 
 describe('the link of "desk open"', () => {
-  const open = (server: ServerUnderTest) => doorWithLink(server, 'http://127.0.0.1:4711');
+  const open = (server: ServerUnderTest) => authWithLink(server, 'http://127.0.0.1:4711');
   const enter = (app: FastifyInstance, token: string, headers = {}) =>
     app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
 

@@ -7,13 +7,13 @@ import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { createAnswers } from '#desk/server/handlers/all-handlers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/server/app-files.ts';
-import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
-import { addDoorRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
+import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
+import { addAuthRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
 import { createKeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
 import { createStoredSessions, type OpenSession, type Place } from '#desk/server/auth/sessions.ts';
 import type { FileAnswer } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
-import { AT_THE_MACHINE, noteDeed, type Actor } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
 import { deleteDeskAccess } from '#server/db/queries/desk-access.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
@@ -134,9 +134,9 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
   const noteBy = (request: FastifyRequest, email: string | null) => {
     const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
-    const note: DoorContext['note'] = (deed, about, details) =>
-      noteDeed(service, { ...actor, deed, about, details });
-    const noteDone: DoorContext['note'] = (deed, ...more) =>
+    const note: AuthContext['note'] = (deed, about, details) =>
+      logAction(service, { ...actor, deed, about, details });
+    const noteDone: AuthContext['note'] = (deed, ...more) =>
       note(deed, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, deed },
@@ -146,7 +146,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return { actor, note, noteDone };
   };
 
-  const contextOf = (request: FastifyRequest, reply: FastifyReply): DoorContext => {
+  const contextOf = (request: FastifyRequest, reply: FastifyReply): AuthContext => {
     const person = found.get(request);
     if (person === undefined) throw new Error('A call was answered for no one.');
     const { session, role } = person;
@@ -195,7 +195,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     });
   };
 
-  const stopDoor = addDoorRoutes({
+  const stopAuth = addAuthRoutes({
     service,
     door,
     kept,
@@ -205,7 +205,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     noteBy,
     sendError,
   });
-  app.addHook('onClose', stopDoor);
+  app.addHook('onClose', stopAuth);
 
   const answers = createAnswers(service);
   for (const { call, handle } of answers.calls)

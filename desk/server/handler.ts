@@ -1,5 +1,5 @@
 import type { Answer, Asked, Role } from '#desk/endpoints/endpoint.ts';
-import type { Deed } from '#desk/endpoints/auth.ts';
+import type { DeskAction } from '#desk/endpoints/auth.ts';
 import type { Actor } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
@@ -9,7 +9,7 @@ type SignedIn = {
   readonly role: Role;
 };
 
-type Note = (deed: Deed, about: string | null, details?: string) => Promise<void>;
+type Note = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 
 export type DeskContext = {
   readonly service: Service;

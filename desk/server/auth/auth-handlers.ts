@@ -6,12 +6,12 @@ import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-export type DoorContext = DeskContext & {
+export type AuthContext = DeskContext & {
   readonly session: OpenSession;
   readonly sessions: Sessions;
 };
 
-type DoorHandler<Of> = (context: DoorContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+type DoorHandler<Of> = (context: AuthContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
 
 const LOG_PAGE = 100;
 

@@ -6,7 +6,7 @@ import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as answers from '#desk/server/auth/auth-handlers.ts';
-import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
+import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
 import type { KeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
@@ -37,14 +37,14 @@ export type Doorway = Pick<Http, 'sendError'> & {
   readonly door: Door;
   readonly kept: KeptByBrowser;
   readonly route: AddRoute;
-  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
   readonly placeOf: (request: FastifyRequest) => Place;
-  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<DoorContext, 'note' | 'noteDone'>;
+  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<AuthContext, 'note' | 'noteDone'>;
 };
 
 const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
 
-export function addDoorRoutes({
+export function addAuthRoutes({
   service,
   door,
   kept,

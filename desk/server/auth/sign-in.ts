@@ -126,7 +126,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     service.mail.wake();
   };
 
-  /** Also sends what an earlier process left behind. */
+  /** Also sends the remaining codes of an earlier process. */
   let mayWait = true;
   const mailing = startWakeLoop({
     pollMs: TRIED_AGAIN_MS,

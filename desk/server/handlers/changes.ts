@@ -10,7 +10,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
 import { ELSEWHERE, erasePerson, sayCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { findSlips, sealBeforeRemoval, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
+import { findMistakes, sealBeforeRemoval, suppressAddress, undoMistakes } from '#desk/people/suppress.ts';
 import { changePerson } from '#desk/audit-log/audit-log.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -72,8 +72,8 @@ export const unsuppress: Handler<typeof unsuppressCall> = async (
   if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
   await sealBeforeRemoval(service, { note: why, signal });
   return changePerson(service, actor, { id }, async (tx, email, note) => {
-    const slips = await findSlips(tx, service, { email, note: why });
-    const { removed, left } = await undoSlips(tx, service, { email, slips, note: why });
+    const mistakes = await findMistakes(tx, service, { email, note: why });
+    const { removed, left } = await undoMistakes(tx, service, { email, mistakes, note: why });
     await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
     return { staysStopped: left.length > 0 };
   });

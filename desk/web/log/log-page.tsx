@@ -1,4 +1,4 @@
-import { log, type Deed, type LogEntry } from '#desk/endpoints/auth.ts';
+import { log, type DeskAction, type LogEntry } from '#desk/endpoints/auth.ts';
 import styles from '#desk/web/log/log-page.module.css';
 import { usePagesOf } from '#desk/web/pages-of.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -10,7 +10,7 @@ import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { log as words, parts } from '#desk/web/words.ts';
 
 /** Emphasises exports and irreversible actions. */
-const TONES: Readonly<Partial<Record<Deed, Tone>>> = {
+const TONES: Readonly<Partial<Record<DeskAction, Tone>>> = {
   exported: 'warning',
   erased: 'problem',
 };

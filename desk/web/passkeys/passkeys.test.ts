@@ -28,11 +28,11 @@ describe('passkeys in a browser', () => {
   });
 
   it('fail with a sentence that says what to do, unless the person cancelled', () => {
-    const failure = (name: string, deed: 'add' | 'use') => failureIn(deed, new DOMException('', name));
-    for (const deed of ['add', 'use'] as const) {
-      assert.equal(failure('NotAllowedError', deed), null);
-      assert.equal(failure('AbortError', deed), null);
-      assert.match(failure('SecurityError', deed) ?? '', /^Open the desk at/);
+    const failure = (name: string, action: 'add' | 'use') => failureIn(action, new DOMException('', name));
+    for (const action of ['add', 'use'] as const) {
+      assert.equal(failure('NotAllowedError', action), null);
+      assert.equal(failure('AbortError', action), null);
+      assert.match(failure('SecurityError', action) ?? '', /^Open the desk at/);
     }
     assert.match(failure('InvalidStateError', 'add') ?? '', /already has one of your passkeys/);
     assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);

@@ -21,28 +21,28 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
   );
 }
 
-type Deed = 'add' | 'use';
+type Action = 'add' | 'use';
 
 /** What to do after a failure; null if the user cancelled or the time ran out. */
-export function failureIn(deed: Deed, error: unknown): string | null {
+export function failureIn(action: Action, error: unknown): string | null {
   switch (error instanceof DOMException ? error.name : '') {
     case 'NotAllowedError':
     case 'AbortError':
       return null;
     case 'InvalidStateError':
-      return deed === 'add' ? words.failures.known : words.failures[deed];
+      return action === 'add' ? words.failures.known : words.failures[action];
     case 'ConstraintError':
     case 'NotSupportedError':
-      return deed === 'add' ? words.failures.unfit : words.failures[deed];
+      return action === 'add' ? words.failures.unfit : words.failures[action];
     case 'SecurityError':
       return words.failures.wrongAddress;
     default:
-      return words.failures[deed];
+      return words.failures[action];
   }
 }
 
 async function inDialogue(
-  deed: Deed,
+  action: Action,
   open: () => Promise<globalThis.Credential | null>,
 ): Promise<Credential | null> {
   try {
@@ -56,7 +56,7 @@ async function inDialogue(
       clientExtensionResults: { ...clientExtensionResults },
     };
   } catch (error) {
-    const sentence = failureIn(deed, error);
+    const sentence = failureIn(action, error);
     if (sentence === null) return null;
     throw new Error(sentence, { cause: error });
   }
