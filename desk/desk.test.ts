@@ -330,7 +330,7 @@ describe('the desk', () => {
       assert.deepEqual(readdirSync(folder), []);
     }));
 
-  const title = 'says first on a terminal of which instance it speaks, and never in data, help or a pipe';
+  const title = 'names its instance first on a terminal, but never in data, help or a pipe';
   it(title, { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       const env = { ...settings, PUBLIC_URL: 'https://example.com/guide', NO_COLOR: '1' };

@@ -81,7 +81,7 @@ const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/runn
 /** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
-  'a text': [overwrite('Dear diary, '.repeat(999)), `is no SQLite database. ${BACKUP}`],
+  'a text file': [overwrite('Dear diary, '.repeat(999)), `is no SQLite database. ${BACKUP}`],
   'a database of another program': [
     (file) => {
       overwrite('')(file);
@@ -89,70 +89,70 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
     },
     `${NOT_OURS}it has no list of migrations. ${BACKUP}`,
   ],
-  'one without two of its tables': [
+  'a database without two of its tables': [
     change('drop table codes; drop table outbox'),
     `${NOT_OURS}the table codes is missing. ${BACKUP}`,
   ],
-  'one without an index': [
+  'a database without an index': [
     change('drop index outbox_by_turn'),
     `${NOT_OURS}the index outbox_by_turn is missing. ${BACKUP}`,
   ],
-  'a column more': [
+  'a database with an extra column': [
     change('alter table leads add column notes text'),
     `${NOT_OURS}the table leads is not as this page makes it. ${BACKUP}`,
   ],
-  'a rule more': [
+  'a database with an extra constraint': [
     change(
       'drop index webhook_events_dead; create unique index webhook_events_dead on webhook_events (lead_id)',
     ),
     `${NOT_OURS}the index webhook_events_dead is not as this page makes it. ${BACKUP}`,
   ],
-  'a trigger of a stranger': [
+  'a database with an unknown trigger': [
     change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
     `${NOT_OURS}the trigger spy does not belong there. ${BACKUP}`,
   ],
-  'a view of a stranger': [
+  'a database with an unknown view': [
     change('create view everybody as select email from leads'),
     `${NOT_OURS}the view everybody does not belong there. ${BACKUP}`,
   ],
-  'a table whose name moves the cursor': [
+  'a database with a table name that moves the cursor': [
     change('create table "\u001B[2J" (id text)'),
     `${NOT_OURS}the table \uFFFD[2J does not belong there. ${BACKUP}`,
   ],
-  'an emptied list of migrations': [
+  'a database with an empty list of migrations': [
     change('delete from kysely_migration'),
     `${NOT_OURS}its list of migrations is empty. ${BACKUP}`,
   ],
-  'a list with a gap': [
+  'a database with a gap in its migrations': [
     change(`update kysely_migration set name = '2999-01-01-future'`),
     `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
   ],
-  'a list with other names': [
+  'a database with unknown migrations': [
     change(`update kysely_migration set name = '2020-01-01-x'`),
     `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
   ],
-  'one of a newer release': [
+  'a database of a newer release': [
     change(`insert into kysely_migration values ('2999-01-01-future', '2999-01-01')`),
     'was used by a newer version of this page. Restore it with that version, or name an older backup.',
   ],
-  'one that is cut short': [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
-  'one of which only the beginning is left': [(file) => truncateSync(file, 5000), DAMAGED],
-  'one with a page of rubbish': [
+  'a database without its last pages': [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
+  'a database cut off after its first pages': [(file) => truncateSync(file, 5000), DAMAGED],
+  'a database with a damaged page': [
     (file) => {
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.fill(0xa5, 4096, 8192));
     },
     DAMAGED,
   ],
-  'one with a row that refers to none': [
+  'a database with a broken foreign key': [
     change(LOOSE_ROW),
     `${NOT_OURS}rows of its table exported_leads refer to rows that are not there. ${BACKUP}`,
   ],
-  'one whose last writes are in a log beside it': [
+  'a database with its last writes in a separate log': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
     `is incomplete: its last changes are in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
-  'one whose writer was interrupted': [
+  'a database with an interrupted write': [
     (file) => writeFileSync(`${file}-journal`, 'something'),
     `is incomplete: its last changes are in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],

@@ -69,7 +69,7 @@ for (const engine of ENGINES)
           assert.deepEqual(await guides(server), before);
         };
         await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-        await refused('never@example.com', /^Nothing was queued: never@example\.com is no lead, /);
+        await refused('never@example.com', /^Nothing was queued: never@example\.com is not a lead, /);
         await refused('unknown@example.com', /is not a lead, because the address was never verified here\./);
 
         await becomeLead(server, EMAIL);

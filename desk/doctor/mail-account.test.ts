@@ -65,14 +65,14 @@ describe('the mail account', () => {
   // 0.0.0.0 also reaches this machine, but does not count as loopback.
   for (const [title, options, address, ...sentences] of [
     [
-      'is well when the login is taken on this machine',
+      'is fine if a local server accepts the login',
       CLEAR,
       'user:right@127.0.0.1:PORT',
       /^note: The connection to 127\.0\.0\.1 is not encrypted; it stays on this machine\.$/,
       /^ok: 127\.0\.0\.1 takes the login of SMTP_URL\. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries\.$/,
     ],
     [
-      'is warned of when the login goes to another machine in clear',
+      'gets a warning if the login goes unencrypted to another machine',
       CLEAR,
       'user:right@0.0.0.0:PORT?requireTLS=false',
       /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
@@ -86,27 +86,27 @@ describe('the mail account', () => {
       /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/,
     ],
     [
-      'is a problem when the login is refused, in a sentence without the words of the server',
+      'is a problem if the login is refused, without quoting the server',
       CLEAR,
       'user:wrong@127.0.0.1:PORT',
       /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
     ],
     [
-      'is a problem when no STARTTLS is offered',
+      'is a problem if the server offers no STARTTLS',
       CLEAR,
       'user:right@0.0.0.0:PORT',
       /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
     ],
-    ['is a problem when the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
+    ['is a problem if the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
     [
-      'is warned of when SMTP_URL allows any certificate',
+      'gets a warning if SMTP_URL allows any certificate',
       TLS,
       'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
       /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
       /^ok: /,
     ],
     [
-      'is well when the certificate is trusted',
+      'is fine if the certificate is trusted',
       TLS,
       `user:right@0.0.0.0:PORT?${trusted}`,
       /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), with a certificate that can be trusted\.$/,

@@ -42,7 +42,7 @@ describe('MX', () => {
 
   for (const [title, zone, state, sentence, publish] of [
     [
-      'is well when the servers it names have addresses',
+      'is fine if its servers have IP addresses',
       {
         'example.com': {
           MX: [
@@ -57,19 +57,19 @@ describe('MX', () => {
       /^Mail to example\.com goes to one\.example\.com, two\.example\.com\.$/,
       undefined,
     ],
-    ['is a problem when there is none', { 'example.com': {} }, 'problem', /\S/, ours],
-    ['is a problem of a domain that DNS does not know', {}, 'problem', /^DNS knows no example\.com/, ours],
-    ['is a problem when it refuses mail', { 'example.com': { MX: [[0, '.']] } }, 'problem', /\S/, ours],
+    ['is a problem if missing', { 'example.com': {} }, 'problem', /\S/, ours],
+    ['is a problem if DNS does not know the domain', {}, 'problem', /^DNS knows no example\.com/, ours],
+    ['is a problem if it refuses mail', { 'example.com': { MX: [[0, '.']] } }, 'problem', /\S/, ours],
     [
-      'is a problem when its only server has no address',
+      'is a problem if its only server has no IP address',
       { 'example.com': { MX: [[10, 'gone.example.com']] } },
       'problem',
       /names gone\.example\.com, which has no address/,
       ours,
     ],
-    ['is warned of when mail goes to the domain itself', { 'example.com': one }, 'warning', /\S/, ours],
+    ['gets a warning if mail goes to the domain itself', { 'example.com': one }, 'warning', /\S/, ours],
     [
-      'is warned of when one of its servers is gone',
+      'gets a warning if one of its servers does not exist',
       {
         'example.com': {
           MX: [
@@ -84,7 +84,7 @@ describe('MX', () => {
       undefined,
     ],
     [
-      'is a problem when DNS does not answer',
+      'is a problem if DNS does not respond',
       { 'example.com': { fault: 'SERVFAIL' } },
       'problem',
       /^DNS did not answer about example\.com \(ESERVFAIL\)/,
@@ -270,36 +270,36 @@ describe('DKIM', () => {
     only(await finds({ [name]: { TXT } }, (dns) => examineDkim(dns, key)));
 
   for (const [title, records, state, sentence] of [
-    ['that is ours is well', [publish.value], 'ok', /\S/],
+    ['of ours is fine', [publish.value], 'ok', /\S/],
     [
-      'that is ours and written as PKCS #1 is well',
+      'of ours in PKCS #1 format is fine',
       [`v=DKIM1; h=sha1:sha256; s=email; p=${ours.pkcs1}`],
       'ok',
       /\S/,
     ],
     [
-      'that is ours in two pieces is well',
+      'of ours in two parts is fine',
       [`p=${ours.spki.slice(0, 100)} ${ours.spki.slice(100)}`],
       'ok',
       /\S/,
     ],
-    ['for testing is warned of', [`v=DKIM1; t=y:s; p=${ours.spki}`], 'warning', /\S/],
+    ['in test mode gets a warning', [`v=DKIM1; t=y:s; p=${ours.spki}`], 'warning', /\S/],
     [
-      'that is missing is a problem',
+      'missing from DNS is a problem',
       [],
       'problem',
       /^No DKIM key is published at guide\._domainkey\.example\.com/,
     ],
     [
-      'of another is a problem',
+      'of someone else is a problem',
       [`v=DKIM1; p=${other.spki}`],
       'problem',
       /holds another key than DKIM_PRIVATE_KEY_FILE/,
     ],
-    ['that was withdrawn is a problem', ['v=DKIM1; p='], 'problem', /was withdrawn/],
+    ['marked as withdrawn is a problem', ['v=DKIM1; p='], 'problem', /was withdrawn/],
     ['without a value is a problem', ['v=DKIM1; k=rsa'], 'problem', /holds no key/],
     [
-      'of another kind is a problem',
+      'of another type is a problem',
       [`v=DKIM1; k=ed25519; p=${ours.spki}`],
       'problem',
       /another kind of key/,
@@ -310,8 +310,8 @@ describe('DKIM', () => {
       'problem',
       /does not allow SHA-256/,
     ],
-    ['for something else is a problem', [`v=DKIM1; s=tlsrpt; p=${ours.spki}`], 'problem', /not for e-mail/],
-    ['that is none is a problem', ['v=DKIM1; p=AAAA'], 'problem', /cannot be read/],
+    ['for other services is a problem', [`v=DKIM1; s=tlsrpt; p=${ours.spki}`], 'problem', /not for e-mail/],
+    ['with invalid content is a problem', ['v=DKIM1; p=AAAA'], 'problem', /cannot be read/],
     [
       'of another version is a problem',
       [`v=DKIM2; p=${ours.spki}`],
@@ -319,13 +319,13 @@ describe('DKIM', () => {
       /does not begin with v=DKIM1/,
     ],
     [
-      'beside another is a problem',
+      'next to another one is a problem',
       [`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`],
       'problem',
       /There are 2 records/,
     ],
   ] as const)
-    it(`a key ${title}`, async () => {
+    it(`with a key ${title}`, async () => {
       const found = await dkim(records);
       assert.equal(found.state, state, found.sentence);
       assert.match(found.sentence, sentence);

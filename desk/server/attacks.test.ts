@@ -151,7 +151,7 @@ describe('every endpoint of the desk', () => {
         }).map(
           ([session, theirs]) => [session, needsSession, { cookies: theirs }, 401, 'no-session'] as const,
         ),
-        ['the session of a reader where it takes more', isForAll, { cookies: bobs }, 403, 'may-not'],
+        ['a read-only session if the role all is required', isForAll, { cookies: bobs }, 403, 'may-not'],
         ...OTHER_SITES.map((headers) => {
           const page = `a page with ${JSON.stringify(headers)}`;
           return [page, any, { cookies, headers }, 403, 'wrong-origin'] as const;
@@ -163,7 +163,7 @@ describe('every endpoint of the desk', () => {
           },
         ),
         ['a body of 20 kB', isPost, { cookies, payload: { id: 'x'.repeat(20_000) } }, 413, null],
-        ['a body that is no JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
+        ['a body other than JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
         ['a body with a prototype', isPost, { cookies, payload: polluted, headers: json }, 400, null],
       ] as const)
         await test.test(`every endpoint of the desk refuses ${title}`, async () => {

@@ -75,7 +75,7 @@ async function mailToDo(
   if (refused > 0)
     toDo.push(
       warning(
-        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. See what the mail servers said.`,
+        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Read the replies of the mail servers.`,
         '/mail',
       ),
     );
