@@ -271,18 +271,8 @@ describe('DKIM', () => {
 
   for (const [title, records, state, sentence] of [
     ['of ours is fine', [publish.value], 'ok', /\S/],
-    [
-      'of ours in PKCS #1 format is fine',
-      [`v=DKIM1; h=sha1:sha256; s=email; p=${ours.pkcs1}`],
-      'ok',
-      /\S/,
-    ],
-    [
-      'of ours in two parts is fine',
-      [`p=${ours.spki.slice(0, 100)} ${ours.spki.slice(100)}`],
-      'ok',
-      /\S/,
-    ],
+    ['of ours in PKCS #1 format is fine', [`v=DKIM1; h=sha1:sha256; s=email; p=${ours.pkcs1}`], 'ok', /\S/],
+    ['of ours in two parts is fine', [`p=${ours.spki.slice(0, 100)} ${ours.spki.slice(100)}`], 'ok', /\S/],
     ['in test mode gets a warning', [`v=DKIM1; t=y:s; p=${ours.spki}`], 'warning', /\S/],
     [
       'missing from DNS is a problem',
