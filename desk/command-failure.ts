@@ -1,9 +1,7 @@
-// The failure that ends a command of the desk.
-
-/** 1: it could not be done. 2: the command was called in a wrong way, and nothing was tried. */
+/** 1: the command failed. 2: it was called incorrectly, and nothing was tried. */
 type FailureExit = 1 | 2;
 
-/** Ends a command with a sentence that says what to do next. */
+/** Ends a command with a sentence that tells the operator what to do. */
 export class CommandFailure extends Error {
   readonly exitCode: FailureExit;
 

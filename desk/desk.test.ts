@@ -1,5 +1,3 @@
-// The desk beside a live server, with its own files and databases. What a process does (pipes, colours, exit codes, signals) is tried
-// on processes; the commands run in this one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +37,6 @@ const environmentIn = (folder: string) => ({
 const start = (folder: string, env: Settings, args: readonly string[]) =>
   spawn(process.execPath, [DESK, ...args], { env: { ...environmentIn(folder), ...env }, cwd: folder });
 
-/** As a process. */
 async function runProcess(folder: string, env: Settings, ...args: readonly string[]) {
   const child = start(folder, env, args);
   child.stdin.end();
@@ -54,7 +51,6 @@ async function runProcess(folder: string, env: Settings, ...args: readonly strin
 const script = findProgram('script');
 const noTerminal = script === undefined && notTested('script');
 
-/** As a process on a terminal. */
 function startOnTerminal(folder: string, env: Settings, args: readonly string[]) {
   const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
   return spawn(script ?? '', ['-qec', command, '/dev/null'], {
@@ -63,14 +59,12 @@ function startOnTerminal(folder: string, env: Settings, args: readonly string[])
   });
 }
 
-/** Everything that a command shows on a terminal. */
 async function runOnTerminal(folder: string, env: Settings, ...args: readonly string[]): Promise<string> {
   const child = startOnTerminal(folder, env, args);
   child.stdin.end();
   return text(child.stdout);
 }
 
-/** Runs a test in the folder of an instance that has imported people: ada@example.com, and others. */
 const withPeople = (others: number, test: (folder: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
     await openTestService(folder, settings).then(({ close }) => close());
@@ -84,7 +78,6 @@ const withPeople = (others: number, test: (folder: string) => Promise<void>): Pr
     await test(folder);
   });
 
-/** Walks the whole flow over HTTP. */
 async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
   const post = (address: string, body: unknown) =>
     fetch(`${url}${address}`, {
@@ -98,7 +91,7 @@ async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  it(`the desk works beside a live server on ${engine}, and prints data and nothing else`, async () => {
+  it(`the desk works beside a live server on ${engine} and prints only data`, async () => {
     const site = await startSite({ engine });
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {
@@ -109,7 +102,6 @@ for (const engine of ENGINES) {
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
-      // A pipe and a file are what they are whatever the engine.
       if (engine === 'sqlite') {
         const bold = '\u001B[1m';
         const plain = await runProcess(site.folder, env, 'leads');
@@ -122,7 +114,6 @@ for (const engine of ENGINES) {
       }
       const erased = await runProcess(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
-      // Its files are rewritten while visitors send their forms, and the server notices nothing.
       const walking = ['bob', 'cay', 'dan'].map((name) => becomeLead(site, `${name}@example.com`));
       const gone = await runProcess(site.folder, env, 'erase', 'ada@example.com', '--yes');
       assert.equal(gone.code, 0, gone.notes);
@@ -137,7 +128,6 @@ for (const engine of ENGINES) {
   });
 }
 
-/** A copy of the database of a live server is one whole file, which is not put back under it. */
 async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   const copy = path.join(folder, 'copy.db');
   const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
@@ -156,12 +146,7 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   assert.equal(email, 'ada@example.com');
 }
 
-describe('a move of everything', () => {
-  /**
-   * Runs a server until it has a lead who was corrected.
-   * @param test what happens while it runs
-   * @returns the address of its database, and the anchor of its chain of consents
-   */
+describe('moving all data', () => {
   const fill = async (
     { engine, file }: { engine: Engine; file?: string },
     test: (url: string, run: (...args: string[]) => Promise<DeskAnswer>) => Promise<void>,
@@ -185,7 +170,10 @@ describe('a move of everything', () => {
     return filled;
   };
 
-  /** Every table is there, counted and compared, and the chain of consents is whole. @returns the number of rows of each table */
+  /**
+   * Compares the tables and checks the chain.
+   * @returns the rows per table
+   */
   const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
     assert.equal(moved.exitCode, 0, moved.notes);
     const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
@@ -198,7 +186,7 @@ describe('a move of everything', () => {
     return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
   };
 
-  it('goes to an empty PostgreSQL, counted and compared, and to no other', () =>
+  it('goes only to an empty PostgreSQL, and compares all counts', () =>
     inFolder(async (folder) => {
       const to = await createPostgresDatabase();
       const file = path.join(folder, 'leads.db');
@@ -226,7 +214,7 @@ describe('a move of everything', () => {
       assert.match(again.notes, /The PostgreSQL is not empty: there are rows in submissions, /);
     }));
 
-  it('goes from PostgreSQL back to a file, counted and compared, and to no file that is there', () =>
+  it('goes from PostgreSQL only to a new file, and compares all counts', () =>
     inFolder(async (folder) => {
       const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
         const env = { ...settings, DATABASE_URL: from };
@@ -244,7 +232,7 @@ describe('a move of everything', () => {
         ['back.db'],
       );
       for (const [from, to, sentence] of [
-        [url, 'file:./back.db', /back\.db exists already\./],
+        [url, 'file:./back.db', /back\.db already exists\./],
         [url, await createPostgresDatabase(), /PostgreSQL already\. pg_dump/],
         [
           url,
@@ -258,7 +246,7 @@ describe('a move of everything', () => {
 });
 
 describe('the desk', () => {
-  it('says for PostgreSQL what copies it, without the password', () =>
+  it('names the backup command for PostgreSQL without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();
       const backup = (DATABASE_URL: string) =>
@@ -268,7 +256,6 @@ describe('the desk', () => {
       const { password } = new URL(databaseUrl);
       assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
       assert(password === '' || !notes.includes(password));
-      // What only this page understands is not in it, nor is a second password.
       const other = new URL(databaseUrl);
       other.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
       assert.equal(
@@ -277,7 +264,7 @@ describe('the desk', () => {
       );
     }));
 
-  it('ends without an error when its reader closes the pipe', () =>
+  it('ends without an error if its reader closes the pipe', () =>
     withPeople(3, async (folder) => {
       const child = start(folder, settings, ['export', '--state', 'imported']);
       child.stdout.destroy();
@@ -286,7 +273,7 @@ describe('the desk', () => {
       assert.equal(code, 0, await notes);
     }));
 
-  it('ends in order when it is stopped, by one signal or by several', () =>
+  it('cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {
       for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
         const child = start(folder, settings, ['open']);
@@ -297,7 +284,7 @@ describe('the desk', () => {
       }
     }));
 
-  it('ends at the first signal when nobody reads what it writes, and at a later one of any kind whatever it waits for', () =>
+  it('ends at the first signal without a reader, and at a second signal whatever it waits for', () =>
     withPeople(5_000, async (folder) => {
       const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
       const stopped = once(writing, 'exit');
@@ -307,20 +294,20 @@ describe('the desk', () => {
 
       const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
       const ended = once(reading, 'exit');
-      // More than a pipe holds: it reads, and waits for the end.
+      // More than a pipe's buffer, so the command has to read.
       await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
       reading.kill('SIGINT');
-      // As long as npm may take to pass on the same Ctrl-C.
+      // npm may take this long to forward the same Ctrl-C.
       await setTimeout(1_200);
       reading.kill('SIGTERM');
       assert.deepEqual(await ended, [130, null]);
     }));
 
-  it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, () =>
+  it('treats Ctrl-C and Ctrl-D at a question as no', { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
-        ['\u0004', 1, /Nothing was erased\. Say "y"/],
+        ['\u0004', 1, /Nothing was erased\. Answer "y"/],
       ] as const) {
         const child = startOnTerminal(folder, settings, ['erase', 'ada@example.com']);
         const ended = once(child, 'exit');
@@ -335,7 +322,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('makes no database where there is none', () =>
+  it('does not create a missing database', () =>
     inFolder(async (folder) => {
       const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
       assert.deepEqual([exitCode, out], [1, '']);
@@ -343,7 +330,7 @@ describe('the desk', () => {
       assert.deepEqual(readdirSync(folder), []);
     }));
 
-  const title = 'says first on a terminal of which instance it speaks, and never in data, help or a pipe';
+  const title = 'names its instance first on a terminal, but never in data, help or a pipe';
   it(title, { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       const env = { ...settings, PUBLIC_URL: 'https://example.com/guide', NO_COLOR: '1' };
@@ -362,7 +349,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('says what is wrong with the settings', () =>
+  it('explains invalid settings', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
       const { code, notes } = await runProcess(folder, {}, 'leads');
@@ -370,7 +357,7 @@ describe('the desk', () => {
       assert.match(notes, /PORT must be a whole number/);
     }));
 
-  it('helps, with examples, for each command', () =>
+  it('shows help with examples for each command', () =>
     inFolder(async (folder) => {
       const { code, out, notes } = await runProcess(folder, {}, '--help');
       assert.deepEqual([code, notes], [0, '']);

@@ -1,4 +1,3 @@
-// The operator's command line: `npm run -s desk -- COMMAND`. Runs one command beside a server that may be running, and ends.
 import { addAbortListener } from 'node:events';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
@@ -17,10 +16,10 @@ import { readSettings } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
-/** npm passes each Ctrl-C on a second time. */
+/** npm forwards each Ctrl-C a second time. */
 const ONE_PRESS_MS = 1_000;
 let askedAt: number | null = null;
-// A command that was stopped still removes what it has half written. One that does not end is ended by a later signal of any kind.
+// A stopped command still removes partial files. A later signal ends a command that hangs.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     askedAt ??= performance.now();
@@ -28,16 +27,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     interrupted.abort();
   });
 }
-// A reader that has seen enough (head, less) is no error. Any other error is print's to report.
+// A reader that stops early (head, less) is not an error; print reports all others.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
 });
-// Work goes on when notes cannot be written.
+// A closed standard error must not stop the work.
 process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
 const args = process.argv.slice(2);
-// Never where data or notes go into a file or another program.
+// Omitted if data or notes go to a file or another program.
 const line = process.stdout.isTTY && process.stderr.isTTY ? instanceLine(readSettings(), args) : null;
 if (line !== null) note(printableLines(line));
 let service: Promise<Service> | undefined;
@@ -53,7 +52,7 @@ process.exitCode = await runDesk(
       interrupted.signal.throwIfAborted();
       endProgress();
       const written = Promise.withResolvers<void>();
-      // Its reader may read no more.
+      // The reader of a pipe may have stopped.
       using _stop = addAbortListener(interrupted.signal, () => written.reject(interrupted.signal.reason));
       process.stdout.write(text, (error) => (error ? written.reject(error) : written.resolve()));
       await orSay('Standard output', () => written.promise);
@@ -64,7 +63,7 @@ process.exitCode = await runDesk(
       endProgress();
       if (!process.stdin.isTTY) return false;
       using terminal = createInterface({ input: process.stdin, output: process.stderr });
-      // While it asks, Ctrl-C is a key and no signal; Ctrl-D ends the question.
+      // Raw mode delivers Ctrl-C as a key; Ctrl-D ends the question.
       terminal.once('SIGINT', () => interrupted.abort());
       const noAnswer = new AbortController();
       terminal.once('close', () => noAnswer.abort());
@@ -81,10 +80,9 @@ process.exitCode = await runDesk(
   args,
 );
 endProgress();
-// When it could not be opened, the command has said so.
 await service?.then(
   ({ close }) => close(),
   () => {},
 );
-// What nobody reads would keep it.
+// Unread output would keep the process alive.
 if (interrupted.signal.aborted) process.exit();

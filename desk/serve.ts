@@ -1,4 +1,4 @@
-// The process of the desk in a browser (DESK_URL). The page's process starts it, and it ends with that one.
+// The process of the desk (DESK_URL). The site's process starts and ends it.
 import path from 'node:path';
 import process from 'node:process';
 
@@ -10,7 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
-/** Longer than anyone waits for an answer, shorter than the page's process waits for this one. */
+/** Longer than any response takes, and shorter than the site's process waits for this one. */
 const END_WITHIN_MS = 4_000;
 
 function refuse(mistakes: readonly string[]): never {
@@ -18,7 +18,7 @@ function refuse(mistakes: readonly string[]): never {
   process.exit(1);
 }
 
-// By now every file that a start needs is loaded, and kept compiled.
+// `--check` fills the compile cache; all files are loaded by now.
 if (process.argv.includes('--check')) process.exit(0);
 
 const instance = readInstance();
@@ -35,7 +35,7 @@ process.on('uncaughtException', (error) => {
 const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
 if (opening.type === 'mistakes') refuse(opening.mistakes);
 const { service } = opening;
-// Mail is sent by the page's process, which reads the outbox.
+// The site's process sends the mail from the outbox.
 const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
 let isStopping = false;
 const app = await buildDeskApp(service, {
@@ -61,7 +61,7 @@ function stop(): void {
 }
 process.on('disconnect', stop);
 process.on('SIGTERM', stop);
-// Ctrl-C reaches the page's process too, which decides.
+// The site's process also receives Ctrl-C, and decides.
 process.on('SIGINT', () => {
   if (!process.connected) stop();
 });

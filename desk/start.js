@@ -1,4 +1,3 @@
-// The first file of `npm run desk`.
 import { startChecked } from '../server/platform/checked-start.js';
 
 await startChecked({ name: 'desk', builds: false, serves: false, run: () => import('./desk.ts') });

@@ -1,12 +1,11 @@
-// Reads times as they are typed in a command: a day, a moment, or how long ago.
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 const UNITS_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS } as const;
 
 /**
- * Reads `2026-11-01` (its first moment in UTC), `2026-11-01T09:30:00Z`, or `12h`, `7d`, `4w` ago.
+ * Reads `2026-11-01` (UTC midnight), `2026-11-01T09:30:00Z`, or `12h`, `7d`, `4w` ago.
  * @param now milliseconds since 1970
- * @returns milliseconds since 1970, or null when it is none of these
+ * @returns milliseconds since 1970, or null if unreadable
  */
 export function readWhen(text: string, now: number): number | null {
   const [, count, unit] = /^(\d{1,4})([hdw])$/.exec(text) ?? [];
@@ -14,6 +13,6 @@ export function readWhen(text: string, now: number): number | null {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return null;
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) return null;
-  // JavaScript takes the 31st of February for a day in March.
+  // JavaScript accepts 31 February as a day in March.
   return new Date(Date.parse(text.slice(0, 10))).toISOString().startsWith(text.slice(0, 10)) ? ms : null;
 }

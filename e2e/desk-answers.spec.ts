@@ -25,7 +25,7 @@ test('a chosen answer is corrected by choosing in the desk', async ({ page, desk
   await expectNoViolations(page, 'choices that are corrected');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByText('The answers are corrected.')).toBeVisible();
-  const story = page.getByRole('region', { name: 'Story' });
+  const story = page.getByRole('region', { name: 'Timeline' });
   const corrected = story.getByRole('listitem').filter({ hasText: 'Was corrected' });
   await expect(corrected).toContainText('Only me → 6 to 20');
   await expect(corrected).toContainText('Prompts → Prompts; Deliverability');

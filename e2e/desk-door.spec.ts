@@ -13,7 +13,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await expect(address).toHaveAccessibleDescription('Enter your e-mail address, such as ada@example.com.');
   await address.fill(PEOPLE.door);
   await address.press('Enter');
-  const code = page.getByLabel('Code of six digits');
+  const code = page.getByLabel('Six-digit code');
   await expect(code).toBeFocused();
   const digits = await desk.newestCode(PEOPLE.door);
   await code.fill(digits === '000000' ? '111111' : '000000');
@@ -39,8 +39,8 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   await expect(page.getByRole('heading', { name: 'Enter the code' })).toBeVisible();
   await expect(page.getByText('If stranger@example.com may sign in, a code is on its way.')).toBeVisible();
   await expect(page.getByText(/^A new code can be sent in \d+ seconds?$/)).toBeVisible();
-  await page.getByLabel('Code of six digits').fill('123456');
-  await expect(page.getByLabel('Code of six digits')).toHaveAccessibleDescription(/^This is not the code/);
+  await page.getByLabel('Six-digit code').fill('123456');
+  await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^This is not the code/);
   // Mail is sent in order, so a mail to the stranger would have arrived first.
   await request.post('/api/sign-in', { headers: { origin: desk.url }, data: { email: PEOPLE.door } });
   await desk.newestCode(PEOPLE.door);
@@ -58,7 +58,7 @@ test('signing in to the desk uses the code once, even if the response about the 
   await page.getByRole('button', { name: 'Send the code' }).click();
   const digits = await desk.newestCode(PEOPLE.door);
   await page.route('**/api/me', (route) => route.abort());
-  await page.getByLabel('Code of six digits').fill(digits);
+  await page.getByLabel('Six-digit code').fill(digits);
   await expect(page.getByText('The server could not be reached.')).toBeVisible();
   await page.unroute('**/api/me');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -101,7 +101,7 @@ test('an ended session is noticed by a desk page, an export and a doctor run, an
   await open('/doctor');
   await expect(page.getByText('Looked', { exact: false }).first()).toBeVisible();
   await loseSession(page);
-  await page.getByRole('button', { name: 'Look again' }).click();
+  await page.getByRole('button', { name: 'Check again' }).click();
   await expect(ended).toBeVisible();
 });
 

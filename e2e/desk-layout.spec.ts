@@ -16,7 +16,7 @@ const openTables = async (page: Page) => {
 
 const openDetails = (page: Page) =>
   page
-    .getByRole('region', { name: 'Story' })
+    .getByRole('region', { name: 'Timeline' })
     .getByRole('listitem')
     .filter({ hasText: 'Asked for a code' })
     .getByText('Details')

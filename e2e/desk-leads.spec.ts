@@ -69,7 +69,9 @@ test('an export contains the filtered contacts in the chosen format, or says why
   const opener = page.getByRole('button', { name: 'Export' });
   await opener.click();
   const dialogue = page.getByRole('dialog', { name: 'Export' });
-  await expect(dialogue).toContainText('The file holds exactly what is filtered: Leads, source newsletter.');
+  await expect(dialogue).toContainText(
+    'The file contains exactly the filtered people: Leads, source newsletter.',
+  );
   const send = dialogue.getByRole('button', { name: 'Export' });
   const [file] = await Promise.all([page.waitForEvent('download'), send.click()]);
   expect(file.suggestedFilename()).toMatch(/\.csv$/);

@@ -9,8 +9,8 @@ test('waiting and refused mail and webhook messages are listed and can be sent a
   test.slow();
   await expect(async () => {
     await open('/mail');
-    await expect(page.getByRole('table', { name: 'Mail that waits' })).toContainText('later.example');
-    const refused = page.getByRole('table', { name: 'Mail that was refused' });
+    await expect(page.getByRole('table', { name: 'Waiting mail' })).toContainText('later.example');
+    const refused = page.getByRole('table', { name: 'Refused mail' });
     await expect(refused.getByRole('row', { name: /refused\.example/ })).toContainText('5.1.1 Recipient');
     const suppressed = page.getByRole('table', { name: 'Addresses that get no mail' });
     const address = 'mireille@refused.example';
@@ -57,7 +57,7 @@ test('the doctor page lists the worst first, offers records to copy, and checks 
   await expect(button).toHaveText('Copied');
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(FOUND.findings[1]!.publish!.value);
   await expect(button).toHaveText('Copy');
-  await page.getByRole('button', { name: 'Look again' }).click();
+  await page.getByRole('button', { name: 'Check again' }).click();
   await expect(page.locator('time[datetime="2026-11-23T07:30:00.000Z"]')).toBeVisible();
   expect(asked).toEqual(['', '?again=yes']);
 });

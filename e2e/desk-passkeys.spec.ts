@@ -40,7 +40,7 @@ test('a passkey is added, signs in without an e-mail address, and stops working 
   await page.goto('/account');
   await page.getByLabel('E-mail address').fill(PEOPLE.passkey);
   await page.keyboard.press('Enter');
-  await page.getByLabel('Code of six digits').fill(await desk.newestCode(PEOPLE.passkey));
+  await page.getByLabel('Six-digit code').fill(await desk.newestCode(PEOPLE.passkey));
   const passkeys = passkeysOf(page);
   await expect(passkeys).toContainText('You have no passkey yet.');
   await expectNoViolations(page, 'no passkey');
@@ -74,7 +74,7 @@ test('a passkey is added, signs in without an e-mail address, and stops working 
 
   await add.click();
   await confirm.click();
-  await expect(dialogue.getByRole('alert')).toHaveText(/^This device already has a passkey of yours\./);
+  await expect(dialogue.getByRole('alert')).toHaveText(/^This device already has one of your passkeys\./);
   await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -24,7 +24,7 @@ async function openNewLead(page: Page, { site }: DeskSite, open: Open, who: 'all
   return email;
 }
 
-const story = (page: Page) => page.getByRole('region', { name: 'Story' });
+const story = (page: Page) => page.getByRole('region', { name: 'Timeline' });
 const entry = (page: Page, what: string | RegExp) =>
   story(page).getByRole('listitem').filter({ hasText: what });
 
@@ -166,7 +166,7 @@ test('a contact is erased after its address is typed, and appears nowhere afterw
   await page.getByRole('button', { name: 'Erase' }).click();
   const erase = page.getByRole('alertdialog', { name: `Erase ${email}?` });
   await expect(erase).toContainText('It cannot be undone');
-  await expect(erase).toContainText('backups still hold the person');
+  await expect(erase).toContainText('backups still contain the person');
   const field = erase.getByLabel(`Type ${email} to confirm`);
   await field.fill('other@compilers.example');
   await field.blur();
@@ -209,7 +209,7 @@ test('a read-only desk user sees the timeline and no action', async ({ page, des
 test('the audit log names each desk user and action, newest first', async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   await open('/log');
-  const rows = page.getByRole('table', { name: 'Log' }).getByRole('row');
+  const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
   await expect(rows.nth(1)).toContainText(PEOPLE.all);
   await expect(rows.nth(1)).toContainText('Looked');
   await expect(rows.nth(1)).toContainText(email);
@@ -239,7 +239,7 @@ test('every state of the contact page and audit log passes axe in both themes', 
   await page.setViewportSize({ width: 375, height: 812 });
   await expectNoViolations(page, 'a person on a telephone');
   await open('/log');
-  await expect(page.getByRole('list', { name: 'Log' })).toBeVisible();
+  await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
   await expectNoViolations(page, 'the log on a telephone');
   await open('/person?id=none');
   await expect(page.getByRole('heading', { name: 'This person is not here' })).toBeVisible();

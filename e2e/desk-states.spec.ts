@@ -15,7 +15,7 @@ test('every state of signing in passes axe in both themes', async ({ page }) => 
   await page.getByLabel('E-mail address').fill('stranger@example.com');
   await page.keyboard.press('Enter');
   await heading(page, 'Enter the code');
-  const code = page.getByLabel('Code of six digits');
+  const code = page.getByLabel('Six-digit code');
   await code.fill('123456');
   await expect(code).toHaveAccessibleDescription(/^This is not the code/);
   await expectNoViolations(page, 'a refused code');

@@ -250,7 +250,7 @@ for (const name of ENGINE_NAMES) {
       await page.type(PEOPLE.all);
       await page.press('Enter');
       await sees(page, `If ${PEOPLE.all} may sign in, a code is on its way.`);
-      await hasFocus(page, 'Code of six digits');
+      await hasFocus(page, 'Six-digit code');
       await fitsTelephone(page);
       await page.type(await desk.newestCode(PEOPLE.all));
 
@@ -262,7 +262,7 @@ for (const name of ENGINE_NAMES) {
       await namesBegin(page, 'Grace Hopper', 'Ada Lovelace');
       expect(await fieldsOfTheFilter(page), 'top and height of the fields, in pixels').toHaveLength(1);
       await page.click('button', 'Export');
-      await sees(page, `The file holds exactly what is filtered: Leads, source ${source}.`);
+      await sees(page, `The file contains exactly the filtered people: Leads, source ${source}.`);
       await sees(page, 'every column');
       await tabTo(page, 'Export');
       await page.press('Enter');
@@ -291,8 +291,8 @@ for (const name of ENGINE_NAMES) {
       await sees(page, 'Ada Lovelace → Ada King');
       await fitsTelephone(page);
 
-      await page.click('link', 'Log');
-      await isAt(page, '/log', 'Log');
+      await page.click('link', 'Audit log');
+      await isAt(page, '/log', 'Audit log');
       // The engines share a desk, which logs viewing a list once per ten minutes.
       await namesBegin(page, 'Corrected', 'Looked');
       for (const action of ['Exported', 'Signed in']) await sees(page, action);

@@ -339,7 +339,7 @@ async function makeDesk(browser: Browser): Promise<void> {
         await lead.waitFor();
         await shoot('leads');
         await lead.click();
-        await page.getByRole('heading', { name: 'Story' }).waitFor();
+        await page.getByRole('heading', { name: 'Timeline' }).waitFor();
         await shoot('person');
         await page.context().close();
       }

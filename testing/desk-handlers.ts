@@ -1,12 +1,12 @@
 // Calls the desk's handlers directly, through their schemas.
 import { createAnswers, type Handlers } from '#desk/server/handlers/all-handlers.ts';
-import type { Deed } from '#desk/endpoints/auth.ts';
+import type { DeskAction } from '#desk/endpoints/auth.ts';
 import type { DeskContext, FileAnswer } from '#desk/server/handler.ts';
-import { AT_THE_MACHINE, noteDeed } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
-type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
+type Noted = { readonly deed: DeskAction; readonly about: string | null; readonly details: string };
 
 export type AskedDesk = {
   readonly ask: <Name extends keyof Handlers>(
@@ -26,7 +26,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
   const { handlers, calls, files, warmUp } = createAnswers(service);
   const actor = { who: AT_THE_MACHINE, from: '' };
   const note: DeskContext['note'] = (deed, about, details) =>
-    noteDeed(service, { ...actor, deed, about, details });
+    logAction(service, { ...actor, deed, about, details });
   const context: DeskContext = {
     service,
     person: { email: null, role: 'all' },
@@ -40,7 +40,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
   return {
     noted: async () => {
       const rows = await deskLogPage(service.database.db, { order: 'oldest', after: null, limit: 1_000 });
-      return rows.map(({ deed, about, details }) => ({ deed: deed as Deed, about, details }));
+      return rows.map(({ deed, about, details }) => ({ deed: deed as DeskAction, about, details }));
     },
     warmUp,
     ask: async (name, asked = {}) => {

@@ -1,4 +1,3 @@
-// The record of who did what: what stands in it, what never does, and for how long.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +6,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { noteDeed } from '#desk/audit-log/audit-log.ts';
+import { logAction } from '#desk/audit-log/audit-log.ts';
 import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -30,8 +29,8 @@ type Line = {
 };
 
 for (const engine of ENGINES) {
-  describe(`the record on ${engine}`, () => {
-    it('has what people of the desk and commands did, the newest last or first, a page at a time', () =>
+  describe(`the audit log on ${engine}`, () => {
+    it('lists actions of desk users and commands in either order, page by page', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, LEAD);
         const ada = createDeskBrowser(app, '203.0.113.4');
@@ -80,7 +79,7 @@ for (const engine of ENGINES) {
         const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
         assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
         for (let at = 0; at < 120; at += 1)
-          await noteDeed(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
+          await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
         const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
         const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
           entries: Line[];
@@ -90,12 +89,12 @@ for (const engine of ENGINES) {
         assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
       }));
 
-    it('holds no address that was erased, not even when its line comes after the erasure', () =>
+    it('contains no erased e-mail address, not even in lines written after the erasure', () =>
       atDesk(engine, async (app, server) => {
         const { service } = server;
         await becomeLead(server, LEAD);
         await signInAtDesk(server, createDeskBrowser(app), ADA);
-        const look = () => noteDeed(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+        const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
         await look();
         await look();
         const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
@@ -126,7 +125,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('names a desk user who fills in the public form and erases that person', () =>
+    it('keeps naming a desk user who used the public form and erased that contact', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, ADA);
         await server.advance(120);
@@ -154,7 +153,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('has one line per filter and ten minutes of a person who pages through everybody', () =>
+    it('adds one line per filter and ten minutes while a user pages through all people', () =>
       atDesk(engine, async (app, server) => {
         const bob = createDeskBrowser(app);
         await signInAtDesk(server, bob, 'bob@example.com');
@@ -189,7 +188,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [...seen, ...seen].map(of));
       }));
 
-    it('has what was begun and did not end well, and nothing that was not done', () =>
+    it('includes actions that started and failed, but none that never happened', () =>
       withServer({ engine, env: DESK_SETTINGS }, (server) =>
         inFolder(async (folder) => {
           const { service } = server;
@@ -207,7 +206,6 @@ for (const engine of ENGINES) {
           await run(1, ['export'], { print: gone });
           await run(1, ['correct', LEAD, '--company', 'Engines'], { print: gone });
           await run(1, ['import', list, '--consent-source', 'a fair', '--json'], { print: gone });
-          // Nothing of it is new.
           await run(0, ['import', list, '--consent-source', 'a fair']);
           await run(0, ['suppress', 'import', file('none.csv', 'email\n')]);
           await run(130, ['suppress', 'import', list], { signal: AbortSignal.abort() });
@@ -216,12 +214,11 @@ for (const engine of ENGINES) {
           await run(0, ['suppress', 'add', 'grace@example.com']);
           await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
           await run(1, ['export', '--out', folder]);
-          // Until then, a consent waits for what became of its mail.
+          // The queued code is only discarded after 61 s; a seal waits for it.
           await server.advance(61);
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
           await run(1, ['consent', 'export', 'lin@example.net', '--out', path.join(folder, 'lin')]);
-          // One of the two files was written.
           mkdirSync(path.join(folder, 'half.html'));
           for (const command of [['person'], ['consent', 'export']])
             await run(1, [...command, 'lin@example.net', '--out', path.join(folder, 'half')]);
@@ -245,7 +242,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is kept as long as RETENTION_DAYS says; sign-ins and sessions until they are over', () =>
+    it('is deleted after RETENTION_DAYS, sign-ins and sessions once they end', () =>
       atDesk(
         engine,
         async (app, server) => {
@@ -272,7 +269,7 @@ for (const engine of ENGINES) {
         { RETENTION_DAYS: '10' },
       ));
 
-    it('shows markup and formulas as what they are: text', () =>
+    it('shows markup and formulas as text', () =>
       atDesk(engine, async (app, server) => {
         const address = `"<img/src=x/onerror=alert(1)>=1+1"@example.com`;
         await server.database.db
@@ -286,7 +283,7 @@ for (const engine of ENGINES) {
           })
           .execute();
         const who = '\u001B[2J=HYPERLINK("x")';
-        await noteDeed(server.service, {
+        await logAction(server.service, {
           who,
           deed: 'looked',
           about: address,

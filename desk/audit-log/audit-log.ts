@@ -1,9 +1,9 @@
-// The record of who did what, in the desk in a browser and by commands (`desk log`). Kept as long as RETENTION_DAYS says.
+// The audit log: who did what, in the browser and by commands. RETENTION_DAYS limits its age.
 import { hostname } from 'node:os';
 
 import { v7 as uuid } from 'uuid';
 
-import type { Deed, LogEntry } from '#desk/endpoints/auth.ts';
+import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/contacts/one-person.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
@@ -17,26 +17,24 @@ import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 
-/** Who did it, where it was no address of DESK_PEOPLE. */
+/** Names the actor of a session that belongs to no address in DESK_PEOPLE. */
 export const AT_THE_MACHINE = 'at the machine';
 const COMMAND_LINE = 'command line';
 
-/** A page that is open asks for a person again and again: one look is one line. */
+/** An open page asks for the same person repeatedly: these requests share one line. */
 const ONE_LOOK_MS = 10 * MINUTE_MS;
 
-/** Who acts, and from which network address or machine. */
+/** The acting person, and their IP address or machine. */
 export type Actor = { readonly who: string; readonly from: string };
 
 type Line = Actor & {
-  readonly deed: Deed;
-  /** The e-mail address that it was about. */
+  readonly deed: DeskAction;
   readonly about: string | null;
-  /** Such as the filter and format of an export. Never personal. */
+  /** For example the filter and format of an export; never personal data. */
   readonly details?: string | undefined;
 };
 
-/** Notes what was done. */
-export async function noteDeed(service: RecordParts, line: Line): Promise<void> {
+export async function logAction(service: RecordParts, line: Line): Promise<void> {
   const { database, clock } = service;
   if (line.deed === 'looked') {
     const { who, deed, about, details = '' } = line;
@@ -68,12 +66,12 @@ async function addLine(
   });
 }
 
-type NoteChange = (deed: Deed, about: string | null, details?: string) => Promise<void>;
+type NoteChange = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
 /**
- * Changes something and notes it, in one transaction: nothing is changed without its line, and nothing is noted that was not done.
- * @param change throws to change nothing
+ * Makes a change and logs it in the same transaction, so that neither exists without the other.
+ * @param change throws to roll back
  */
 export async function changeAndNote<Done>(
   service: ChangeParts,
@@ -90,9 +88,9 @@ export async function changeAndNote<Done>(
 }
 
 /**
- * The same for one person, who cannot be erased or changed by others meanwhile.
- * @param person by an ID, or by the e-mail address as stored
- * @returns null when nobody has the ID (any more)
+ * Like {@link changeAndNote}, with the person locked against a parallel change or erasure.
+ * @param person an ID, or the e-mail address as stored
+ * @returns null if nobody has this ID
  */
 export const changePerson = <Done>(
   service: ChangeParts,
@@ -105,15 +103,17 @@ export const changePerson = <Done>(
     const seen = await find();
     if (seen === undefined) return null;
     await lockAddress(tx, service.database.engine, seen);
-    // The person may have been erased before the lock was free.
+    // The person may have been erased while this waited for the lock.
     const email = await find();
     return email === undefined ? null : change(tx, email, note);
   });
 
-/** Who tried to sign in without being in DESK_PEOPLE. */
 const STRANGER = 'a stranger';
 
-/** Notes a wrong code or passkey. @param email of the person of DESK_PEOPLE whom it was for */
+/**
+ * Logs a wrong code or passkey.
+ * @param email of the person in DESK_PEOPLE
+ */
 export const noteRefused = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
@@ -128,21 +128,18 @@ export const noteRefused = (
     client_address: from,
   });
 
-/** Orders the lines of one process within a millisecond. */
 const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
 
-/** Whoever runs a command. */
 export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: machineOf(process.env) });
 
-/** Notes what a command did. */
 export const noteCommand = (
   service: RecordParts,
-  deed: Deed,
+  deed: DeskAction,
   about: string | null,
   details?: string,
-): Promise<void> => noteDeed(service, { ...commandLine(), deed, about, details });
+): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
 
-/** The other end of an ssh connection, or the name of this machine. */
+/** The remote end of an ssh connection, or the name of this machine. */
 const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
 
 export const logEntryOf = ({
@@ -157,7 +154,7 @@ export const logEntryOf = ({
   id,
   at: isoTime(at),
   who,
-  deed: deed as Deed,
+  deed: deed as DeskAction,
   about,
   details,
   from,

@@ -1,5 +1,4 @@
-// The desk's commands and their exit codes: 0 done, 1 could not be done, 2 called in a wrong way. Errors that a command does not expect
-// become a sentence here and nowhere else.
+// The desk's commands. Exit codes: 0 done, 1 failed, 2 called incorrectly. Unexpected errors become a sentence here.
 import {
   Command,
   CommanderError,
@@ -37,16 +36,11 @@ import { addSignOut } from '#desk/commands/sign-out.ts';
 import { addSuppress } from '#desk/commands/suppress.ts';
 import { addWebhooks } from '#desk/commands/webhooks.ts';
 
-/** The exit code that shells expect of a program ended by Ctrl-C. */
+/** Shells expect this exit code after Ctrl-C. */
 export const INTERRUPTED = 130;
 
-/**
- * Runs one command.
- * @param args as typed, without the name of the program
- * @returns the exit code
- */
 export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
-  // Control characters never reach the terminal, even where a command forgets to take them out.
+  // Filters control characters even if a command forgets to.
   const desk: Desk = {
     ...bare,
     print: (text) => bare.print(withoutC1(text)),
@@ -74,7 +68,7 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
   }
 }
 
-/** An error as it may leave this machine: type, codes and places in the code. Messages can quote personal data, and are left out. */
+/** Type, codes and source positions of an error. Its message is dropped because it can quote personal data. */
 export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({
@@ -102,12 +96,10 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });
   } finally {
-    // Help.
     for (const text of said) await desk.print(text);
   }
 }
 
-/** The program with all its commands; none runs before it parses arguments. @param output where help and errors go */
 export function createProgram(desk: Desk, output: OutputConfiguration): Command {
   const program = new Command('npm run -s desk --')
     .description('Works with the leads and the database of this page, also while the page runs.')
@@ -144,7 +136,6 @@ export function createProgram(desk: Desk, output: OutputConfiguration): Command 
   return program;
 }
 
-/** A complaint about how a command was called ends with what to do next. @param call how the command is called */
 function nameHelp(command: CommandUnknownOpts, call: string): void {
   command.showHelpAfterError(`Run "${call} --help" to see how it is called.`);
   for (const sub of command.commands) nameHelp(sub, `${call} ${sub.name()}`);

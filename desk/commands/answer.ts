@@ -1,14 +1,12 @@
-// How commands print what they found: as one JSON document, or as a table.
 import type { Desk } from '#desk/commands/command.ts';
 import { headingLine, tableLine } from '#desk/commands/terminal-table.ts';
 
-/** Text of one JSON document. */
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 
 /**
- * Prints a list a page at a time, so that a long one needs no more memory than a short one.
- * @param list json: prints one array, a row of it on each line; else a table with these headings. cells: what stands in the table
- * @returns how many rows there were
+ * Prints a list page by page, so memory use does not grow with it.
+ * @param list json prints one array, one row per line; otherwise a table with these headings
+ * @returns the number of rows
  */
 export async function printList<Row>(
   desk: Pick<Desk, 'print' | 'paint'>,

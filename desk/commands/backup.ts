@@ -1,4 +1,3 @@
-// desk backup: a copy of the database while the page runs.
 import { realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 
@@ -46,13 +45,13 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
-            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
+            `${source} is damaged, and so are its copies; ${file} was not written. Restore a good backup, or recover its data (docs/running.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
-            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
+            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Fix that, and run it again.`,
           );
         await noteBackup(source, clock()).catch(() =>
           desk.note(
@@ -65,12 +64,12 @@ export function addBackup(program: Command, desk: Desk): void {
       }
       if (config.appSecrets.length === 0)
         desk.note(
-          'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
+          'The file app-secret next to the database is not included: back it up separately. Without it, nobody can enter a pending code.',
         );
     });
 }
 
-/** Why the page cannot use a database: the rest of a sentence that begins with its name. */
+/** Explains why a database cannot be used; continues a sentence that begins with its name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
@@ -80,21 +79,20 @@ export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
     case 'damaged':
       return 'is damaged';
     case 'unfit':
-      return `is no whole database of this page: ${printable(found.what)}`;
+      return `is not a complete database of this page: ${printable(found.what)}`;
   }
 }
 
-/** 4 leads and 1 imported person */
 export function sayContents({ leads, imported }: Contents): string {
   const said = leads === 1 ? '1 lead' : `${leads} leads`;
   if (imported === 0) return said;
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
-/** The command to run, without the password: every user of the machine can read the list of processes. */
+/** Omits the password, because every user of the machine can list processes with their arguments. */
 function sayPgDump(url: string, file: string): string {
   const address = withParameters(url, (parameters) => {
-    // What only this page understands.
+    // pg_dump does not know these parameters.
     for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
     if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
   }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');

@@ -1,4 +1,3 @@
-// desk bounce: what mail servers send back by mail is believed when it names a mail of ours, and only then.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -24,11 +23,10 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'bounces-'));
 after(() => rmSync(folder, { recursive: true }));
 
 async function* piped(text: string): AsyncIterable<Uint8Array> {
-  // In pieces, as a pipe brings it.
   for (let at = 0; at < text.length; at += 1_000) yield Buffer.from(text.slice(at, at + 1_000));
 }
 
-/** Pipes a message into the command. @returns what became of it */
+/** @returns the result for one piped message */
 async function bounce(
   server: ServerUnderTest,
   text: string,
@@ -48,7 +46,7 @@ const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** A visitor who asked for a code and did not enter it. @returns the id of its mail, and its message id */
+/** @returns the ID and Message-ID of an unused code's mail */
 async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
   await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
   const mail = await server.inbox.waitForMail(EMAIL);
@@ -63,7 +61,7 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
 
 for (const engine of ENGINES) {
   describe(`desk bounce on ${engine}`, () => {
-    it('puts an address on the list when the report names our mail by its Message-ID, and once', () =>
+    it('suppresses an address once if the report contains the Message-ID of our mail', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         const first = await bounce(server, deliveryStatus({ messageId }));
@@ -75,7 +73,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('believes a return path that we signed, in any case of letters, and no forged one', () =>
+    it('accepts a return path signed by us in any letter case, but no forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -93,7 +91,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['bounced']);
       }));
 
-    it('does nothing for a message that names no mail of ours, or another address than the mail went to', () =>
+    it('ignores a message about unknown mail or another recipient', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [text, type] of [
@@ -106,10 +104,8 @@ for (const engine of ENGINES) {
         ] as const)
           assert.equal((await bounce(server, text)).type, type);
         assert.deepEqual(await reasons(server), []);
-        // A mailbox to which the mail was forwarded is dead.
         const forwarded = deliveryStatus({ messageId, recipient: 'old@example.net', original: EMAIL });
         assert.equal((await bounce(server, forwarded)).type, 'another address');
-        // It reached one of two: both orders.
         const [top, group = '', end] = deliveryStatus({ messageId }).split(
           /(?=Final-Recipient)|(?=\r\n--8B.*\r\nContent-Description: Und)/,
         );
@@ -123,7 +119,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
-    it('does nothing for a failure that is temporary, or not about the address', () =>
+    it('ignores temporary failures and failures unrelated to the address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -145,7 +141,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, report)).type, 'suppressed');
       }));
 
-    it('withdraws the consent of a lead who complained, once, and puts a complaint of another person on the list only', () =>
+    it("withdraws consent once after a lead's complaint; another person's complaint only suppresses", () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         assert.equal(
@@ -171,7 +167,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('leaves a consent alone that was verified since, whatever the report says of its time', () =>
+    it('keeps consent that was verified later, whatever time the report claims', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);
@@ -182,12 +178,11 @@ for (const engine of ENGINES) {
             assert.equal((await bounce(server, report)).type, 'outdated', date);
         assert.deepEqual(await reasons(server), []);
         assert.equal(await server.countRows('withdrawals'), 0);
-        // One from the future is one of now.
         const date = 'Fri, 20 Nov 2099 12:00:00 +0000';
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
 
-    it('brings no erased person back', () =>
+    it('does not restore an erased person', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
@@ -207,7 +202,7 @@ for (const engine of ENGINES) {
 }
 
 describe('desk bounce', () => {
-  it('reads a Maildir and a folder of .eml files once, and puts what it read into done/', () =>
+  it('reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const mail = path.join(folder, 'Maildir');
@@ -228,10 +223,10 @@ describe('desk bounce', () => {
       ]);
       assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
       const second = await desk(server.service, ['bounce', '--folder', mail]);
-      assert.deepEqual([second.exitCode, second.notes], [0, 'No message is there.']);
+      assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
-  it('reads every report of an mbox, and names one that is in words alone', () =>
+  it('reads every report in an mbox, and lists one that contains only prose', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
@@ -242,12 +237,12 @@ describe('desk bounce', () => {
       const { notes } = await desk(server.service, ['bounce', file]);
       assert.match(
         notes,
-        /two\.mbox: a report of a failed delivery, but in words alone, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+        /two\.mbox: a report of a failed delivery, but only in words, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
       );
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('reads files, and says what is wrong with a call', () =>
+  it('reads files and rejects incorrect calls', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
@@ -259,8 +254,8 @@ describe('desk bounce', () => {
         [[], 2, /Name a file or --folder, or pipe/],
         [[file, '--folder', folder], 2, /not both/],
         [[path.join(folder, 'nothing.eml')], 1, /does not exist\. Name/],
-        [[folder], 1, /is no file\. Name/],
-        [['--folder', file], 1, /is no folder/],
+        [[folder], 1, /is not a file\. Name/],
+        [['--folder', file], 1, /is not a readable folder/],
       ] as const) {
         const called = await desk(server.service, ['bounce', ...args], { input: () => null });
         assert.equal(called.exitCode, exitCode);
@@ -269,7 +264,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('text of a stranger never moves the cursor: notes, failures and JSON have no control characters', () =>
+it('notes, failures and JSON contain no control characters from untrusted text', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u200Db\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');
@@ -287,7 +282,6 @@ it('text of a stranger never moves the cursor: notes, failures and JSON have no 
     for (const { out, notes } of answers) {
       // Names and emoji need joiners.
       assert.match(notes, /a\u200Db\uFFFD/);
-      // Lines are ended, and nothing else.
       assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
     }
     assert.equal((JSON.parse(answers[1]?.out ?? '') as { messages: unknown[] }).messages.length, 1);

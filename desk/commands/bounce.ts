@@ -1,4 +1,3 @@
-// desk bounce: reads returned mail and complaints from messages.
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,15 +14,12 @@ import { takeMessage, type MessageOutcome } from '#server/bounces/accept-message
 import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/consent/withdraw.ts';
 
-/** The subfolder that takes messages which were read. */
 const DONE = 'done';
 
 type Source = {
-  /** Shown in the results. */
   readonly name: string;
-  /** One message, or the several of an mbox. */
+  /** Yields one message, or all messages of an mbox. */
   readonly read: () => AsyncIterable<Uint8Array>;
-  /** Moves what was read out of the way. */
   readonly putAway: () => Promise<void>;
 };
 
@@ -34,7 +30,7 @@ export function addBounce(program: Command, desk: Desk): void {
     .argument('[files...]', 'messages; default: one on standard input')
     .option(
       '--folder <folder>',
-      `a Maildir or a folder of .eml files; moves what it has read into its ${DONE}/`,
+      `a Maildir or a folder of .eml files; moves processed messages into its ${DONE}/`,
     )
     .option('--json', 'as one JSON document')
     .addHelpText(
@@ -76,7 +72,7 @@ Examples:
         await putAway();
       }
       if (json) await desk.print(jsonText({ messages }));
-      if (sources.length === 0) desk.note('No message is there.');
+      if (sources.length === 0) desk.note('No messages found.');
     });
 }
 
@@ -85,11 +81,11 @@ function sayOutcome(outcome: MessageOutcome): string {
     case 'no report':
       return 'neither a report of a failed delivery nor a complaint. Nothing was changed.';
     case 'unreadable report':
-      return `a report of a failed delivery, but in words alone, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
+      return `a report of a failed delivery, but only in words, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
     case 'not ours':
       return 'names no mail of this page, or one that is gone. Nothing was changed.';
     case 'another address':
-      return `speaks of another address than ${outcome.email}, to which the mail went. Nothing was changed.`;
+      return `is about another address than ${outcome.email}, the recipient of the mail. Nothing was changed.`;
     case 'nothing to do':
       return `${outcome.email}: ${outcome.why}. Nothing was changed.`;
     case 'suppressed':
@@ -116,21 +112,21 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-/** @throws {CommandFailure} when it is no file, or cannot be read */
+/** @throws {CommandFailure} if it is not a readable file */
 async function mustBeFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;
   } catch (error) {
     throw cannotRead(file, error);
   }
-  throw new CommandFailure(`${file} is no file. Name a message, or its folder with --folder.`);
+  throw new CommandFailure(`${file} is not a file. Name a message, or its folder with --folder.`);
 }
 
 const cannotRead = (name: string, error: unknown): CommandFailure =>
   new CommandFailure(
     errorCode(error) === 'ENOENT'
       ? `${name} does not exist. Name a message, or a folder of messages with --folder.`
-      : `${name} cannot be read by this user. Give it the right to.`,
+      : `${name} cannot be read by this user. Give the user permission to read it.`,
   );
 
 const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
@@ -145,11 +141,10 @@ const fileSource = (file: string, name: string, putAway: Source['putAway'] = asy
   putAway,
 });
 
-/** The messages of a Maildir, or of a folder of .eml files, in the order of their names. */
 async function messagesIn(folder: string): Promise<Source[]> {
   const names = await filesIn(folder);
   if (names === null)
-    throw new CommandFailure(`${folder} is no folder that can be read. Name one that holds messages.`);
+    throw new CommandFailure(`${folder} is not a readable folder. Name one that contains messages.`);
   const inMaildir = await Promise.all(
     ['new', 'cur'].map(async (part) =>
       ((await filesIn(path.join(folder, part))) ?? []).map((name) => path.join(part, name)),
@@ -167,7 +162,6 @@ async function messagesIn(folder: string): Promise<Source[]> {
   );
 }
 
-/** The names of the files in a folder; null when it cannot be read. */
 async function filesIn(folder: string): Promise<string[] | null> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -177,7 +171,6 @@ async function filesIn(folder: string): Promise<string[] | null> {
   }
 }
 
-/** A name in the folder that no message has yet. */
 async function freeName(folder: string, name: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const tried = path.join(folder, number === 1 ? name : `${number}-${name}`);

@@ -1,4 +1,3 @@
-// What every command of the desk works with: the service and the terminal.
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
@@ -10,37 +9,33 @@ import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts'
 
 export type Desk = {
   /**
-   * Opens the service of this instance, once.
-   * @param database to use instead of the configured one. It stays open after the service
-   * @throws {CommandFailure} when it cannot be opened
+   * Opens the service once.
+   * @param database replaces the configured one, and stays open when the service closes
+   * @throws {CommandFailure} if it cannot be opened
    */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
-  /** Writes to standard output, and waits until the text was taken. @throws {CommandFailure} when it is not */
+  /**
+   * Writes to standard output and waits for the reader.
+   * @throws {CommandFailure} if writing fails
+   */
   readonly print: (text: string) => Promise<void>;
-  /** Writes a line for the person at the terminal, never where data goes. */
   readonly note: (line: string) => void;
-  /** Returns what is piped into the command; null at a terminal. Without it, nothing is piped in. */
+  /** Reads standard input; returns null on a terminal. */
   readonly input?: () => AsyncIterable<Uint8Array> | null;
-  /** Asks the person at the terminal for a yes; false where there is no terminal. */
+  /** Returns false without a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Shows the progress of long work, on a terminal only. */
   readonly progress: (line: string) => void;
-  /** Colours text for standard output, where colours are seen and wanted. */
   readonly paint: (paint: Paint, text: string) => string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** DNS servers to ask; the machine's own if not given. */
+  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[];
-  /** The instance that the doctor examines; that of this process if not given. */
+  /** The instance to examine; defaults to the one of this process. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 
-/**
- * Settings and words of this instance.
- * @throws {CommandFailure} with every mistake about them
- */
+/** @throws {CommandFailure} listing all errors in settings and words */
 export function readDeskInstance(): Instance {
   const instance = readInstance();
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));
@@ -48,8 +43,8 @@ export function readDeskInstance(): Instance {
 }
 
 /**
- * Opens the service beside a server that may be running: with its settings, words and database.
- * @throws {CommandFailure} with every mistake about them
+ * Opens the service while a server may be running.
+ * @throws {CommandFailure} listing all errors in settings and words
  */
 export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
@@ -59,7 +54,7 @@ export async function openDeskService(
   const { database } = instance.config;
   if (database.engine === 'sqlite' && !replacements?.database && !doesFileExist(database.file)) {
     throw new CommandFailure(
-      `There is no database at ${database.file} yet. Start the page once (npm start), or say with INSTANCE_FOLDER where its .env and data/ are.`,
+      `There is no database at ${database.file} yet. Start the page once (npm start), or set INSTANCE_FOLDER to the folder with its .env and data/.`,
     );
   }
   const opening = await openService(instance, replacements);
@@ -69,10 +64,7 @@ export async function openDeskService(
 
 type SqliteConfig = Extract<Config['database'], { engine: 'sqlite' }>;
 
-/**
- * The file of an SQLite database.
- * @throws {CommandFailure} when it has none
- */
+/** @throws {CommandFailure} if the database is not stored in a file */
 export function fileOf({ file }: SqliteConfig): string {
   if (file !== ':memory:') return file;
   throw new CommandFailure(
@@ -80,10 +72,7 @@ export function fileOf({ file }: SqliteConfig): string {
   );
 }
 
-/**
- * Whether any process has an SQLite database open.
- * @throws {CommandFailure} when that cannot be found out
- */
+/** @throws {CommandFailure} if it is unknown whether a process has the database open */
 export function isInUse(database: SqliteConfig): boolean {
   try {
     return isDatabaseOpen(database.file);

@@ -1,4 +1,3 @@
-// desk compact: rewrites the database, so that its files hold live rows only.
 import { existsSync, statSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -28,7 +27,7 @@ export function addCompact(program: Command, desk: Desk): void {
       const after = sizeOf(database);
       const sizes =
         before === null || after === null ? '' : `: ${sayBytes(before)} before, ${sayBytes(after)} now`;
-      desk.note(`The database was rewritten${sizes}. Nothing that was deleted is left in its files.`);
+      desk.note(`The database was rewritten${sizes}. Its files contain no deleted data.`);
     });
 }
 

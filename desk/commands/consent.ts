@@ -1,4 +1,3 @@
-// desk consent: proves that a person agreed, and that the proof was not changed.
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -97,7 +96,7 @@ function addAnchor(consent: Command, desk: Desk): void {
       const head = await chainHead(database.db);
       if (!(await isChainSigned(database.db, secrets)))
         desk.note(
-          'This head is not signed. Run "consent verify": it says from which entry on, and what to do.',
+          'This head is not signed. Run "consent verify": it says where that begins, and what to do.',
         );
       const at = isoTime(clock());
       await desk.print(json ? jsonText({ ...head, at }) : `${head.position}:${head.hash} ${at}\n`);
@@ -122,16 +121,14 @@ function addAccept(consent: Command, desk: Desk): void {
       const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
         yes === true || (await desk.confirm(`Accept ${what}, and sign the chain as it is? (y/N) `));
-      if (!agreed)
-        throw new CommandFailure('Nothing was accepted. Say "y" when you are asked, or call it with --yes.');
+      if (!agreed) throw new CommandFailure('Nothing was accepted. Answer "y" when asked, or use --yes.');
       await acceptErrors(database, { errors, secrets, now: clock() });
-      desk.note(`Accepted ${what}. "consent verify" lists them apart, and fails for new ones alone.`);
+      desk.note(`Accepted ${what}. "consent verify" lists them separately, and fails only for new ones.`);
     });
 }
 
 const ERRORS_SHOWN = 100;
 
-/** Shows how far the work on the chain has come, and ends it with Ctrl-C. */
 const watching = (desk: Desk): Watching => ({
   signal: desk.signal,
   onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),

@@ -1,4 +1,3 @@
-// desk correct: changes the name, the company or another answer of a lead.
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -30,7 +29,7 @@ export function addCorrect(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const fields = Object.keys(changes) as (keyof typeof changes)[];
       if (fields.length === 0 && ownChanges.length === 0)
-        throw new CommandFailure('Say what is to be changed: --name, --company or --answer.', 2);
+        throw new CommandFailure('Name a change: --name, --company or --answer.', 2);
       const service = await desk.service();
       const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
         const answers = ownChanges.map(readChange);
@@ -42,7 +41,7 @@ export function addCorrect(program: Command, desk: Desk): void {
     });
 }
 
-/** Reads a change such as `phone=+44 20 7946 0018`. Without a =, it names no question. */
+/** Reads a change such as `phone=+44 20 7946 0018`. */
 function readChange(change: string): AnswerChange {
   const at = change.indexOf('=');
   return { id: change.slice(0, Math.max(0, at)).trim(), text: change.slice(at + 1) };

@@ -1,4 +1,3 @@
-// desk doctor: what is wrong, and what to do about it.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -38,11 +37,11 @@ Examples:
     .action(async ({ send, json }) => {
       const sampleTo = send === undefined ? null : readAddress(send);
       const { settings, campaignFolder, dnsServers } = desk.patient ?? {
-        // In this order: .env, which the first reads, may name the folder.
+        // The settings come first: .env may name the campaign folder.
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
       };
-      desk.progress('Looking at settings, database, mail account and DNS …');
+      desk.progress('Checking settings, database, mail account and DNS …');
       const findings = await examine({
         settings,
         campaignFolder,

@@ -1,4 +1,3 @@
-// What an erasure, an expiry and `desk compact` leave in the files themselves.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -31,7 +30,6 @@ const THEIRS = { form: { name: NAME, answers: { motto: MOTTO } } };
 const NEW_MOTTO = 'Feather before quill';
 const OTHERS = 4;
 
-/** A server whose SQLite is a file. */
 const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string) => Promise<void>) =>
   inFolder((folder) =>
     withServer(
@@ -48,7 +46,6 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
     ),
   );
 
-/** The person among others, exported, corrected, with a proof of the consent; and the salt of that proof. */
 async function fill(server: ServerUnderTest): Promise<string> {
   for (let number = 0; number < OTHERS; number += 1) {
     await becomeLead(server, `other-${number}@example.com`, 1, {
@@ -79,13 +76,13 @@ const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
   assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
 
 for (const engine of ENGINES) {
-  describe(`the files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
-    it('hold nothing of an erased person, nor does a backup made afterwards, and the page goes on', () =>
+  describe(`the database files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
+    it('contain nothing of an erased person, nor does a later backup, and the site keeps running', () =>
       withFiles(engine, async (server, folder) => {
         const { db } = server.database;
         const { database } = server.config;
         const salt = await fill(server);
-        // PostgreSQL keeps samples of each column for its planner.
+        // PostgreSQL's planner keeps samples of each column.
         if (engine === 'postgres') await sql`analyze`.execute(db);
         const words = [EMAIL, NAME, 'Quillfeather & Daughters', MOTTO, NEW_MOTTO, salt];
         const before = await countInFiles(db, database, words);
@@ -106,7 +103,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('hold nothing of what expired, once they are rewritten or SQLite has emptied its log', () =>
+    it('contain nothing expired after a rewrite or after SQLite empties its log', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -131,13 +128,12 @@ for (const engine of ENGINES) {
           await keepHouse();
           assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
-        // Nothing is left to delete, and the log is remembered.
         await keepHouse();
         if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
-    it('hold the person still when the audit log takes no line: nothing is erased unnoticed', () =>
+    it('still contain the person if the audit log cannot be written: the erasure is rolled back', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         await fill(server);
@@ -158,12 +154,11 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS + 1);
       }));
 
-    it('that are too large to be rewritten while visitors wait are rewritten by "desk compact"', () =>
+    it('are rewritten by "desk compact" if they are too large for an erasure', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
         await fill(server);
-        // Larger than what an erasure rewrites.
         const text = 'x'.repeat(1_000_000);
         const size = engine === 'sqlite' ? 106 : 1;
         for (let version = 0; version < size; version += 1)
@@ -188,7 +183,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('are not called clean while an older reader still uses them', () =>
+    it('are not reported clean while an older reader uses them', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -224,24 +219,21 @@ for (const engine of ENGINES) {
   });
 }
 
-it(
-  '"desk compact" on a disk without room changes nothing and says how much it takes',
-  { skip: whyNoDisk() },
-  () =>
-    withSmallDisk({ size: '8m' }, async (disk) => {
-      const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
-      writeFileSync(path.join(disk, 'leads.db'), '');
-      assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
-      // Enough to open the database, not to write it a second time.
-      const filler = fillDisk(disk);
-      truncateSync(filler, statSync(filler).size - 128 * 1024);
-      const { exitCode, notes } = await deskIn(disk, env, ['compact']);
-      assert.equal(exitCode, 1);
-      assert.match(notes, /There is no room .* make .* MB free/i);
-    }),
+it('"desk compact" on a full disk changes nothing and states the required space', { skip: whyNoDisk() }, () =>
+  withSmallDisk({ size: '8m' }, async (disk) => {
+    const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
+    writeFileSync(path.join(disk, 'leads.db'), '');
+    assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
+    // Leaves room to open the database, but not for a second copy.
+    const filler = fillDisk(disk);
+    truncateSync(filler, statSync(filler).size - 128 * 1024);
+    const { exitCode, notes } = await deskIn(disk, env, ['compact']);
+    assert.equal(exitCode, 1);
+    assert.match(notes, /There is no room .* make .* MB free/i);
+  }),
 );
 
-it('mail that was written into files goes with the person it is to or about', () =>
+it('an erasure deletes mail files to or about the person', () =>
   inFolder(async (folder) => {
     const env = { DATABASE_URL: 'file:./data/leads.db', SMTP_URL: 'smtp://127.0.0.1:9' };
     const mail = path.join(folder, 'data', 'mail');
@@ -260,7 +252,6 @@ it('mail that was written into files goes with the person it is to or about', ()
     assert.equal(exitCode, 0, notes);
     assert.equal(out, 'Erased: 1 imported person, 2 mails in files.\n');
     assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
-    // It has no expiry, as rows have; and a folder is no mail.
     writeFileSync(path.join(mail, 'to.eml'), message(EMAIL, 'Your code is 123456.'));
     mkdirSync(path.join(mail, 'a.eml'));
     const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
@@ -269,7 +260,7 @@ it('mail that was written into files goes with the person it is to or about', ()
   }));
 
 it(
-  'a file of mail that cannot be deleted is named last; all the rest goes, and the record has the erasure',
+  'an undeletable mail file is reported last; the rest is erased and logged',
   { skip: process.getuid?.() !== 0 && 'no other user can make a file that stays' },
   () =>
     inFolder((folder) =>

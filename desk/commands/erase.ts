@@ -1,4 +1,3 @@
-// desk erase: removes all that is held about an address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -28,12 +27,12 @@ export function addErase(program: Command, desk: Desk): void {
       const agreed =
         yes === true || (await desk.confirm(`Erase all that is held about ${email}? ${what}. (y/N) `));
       if (!agreed) {
-        throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
+        throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
       }
       const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
-      // Last, because whoever reads it may be gone.
+      // Printing comes last, because the reader of a pipe may have quit.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
       for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);

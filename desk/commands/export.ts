@@ -1,4 +1,3 @@
-// desk export: writes leads for other programs.
 import { copyFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -27,7 +26,6 @@ import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 
-/** The columns of csv for --help, some on each line. */
 const csvHeadings = (): string =>
   FORMATS.csv.columns
     .map(([heading], at) => `${at % 8 === 0 ? '\n  ' : ' '}${heading}`)
@@ -70,7 +68,7 @@ Examples:
       if (list) return printExports(desk, json === true);
       if (json) throw new CommandFailure('--json goes with --list. Leads as JSON: --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
-        throw new CommandFailure('Say --since-last for what is new, or --again for what went out last.', 2);
+        throw new CommandFailure('Use --since-last for new leads, or --again for the last export.', 2);
       const { state, source } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });
@@ -81,7 +79,7 @@ Examples:
         );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
-      // Noted, not refused: a nightly job may begin before the first visitor comes from there.
+      // An unknown source is only a note: a nightly job may start before the first visitor arrives.
       const complaint =
         source === undefined || state === 'imported'
           ? null
@@ -100,21 +98,21 @@ Examples:
           fields: campaign.form.fields,
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
-        // Before the first person goes out: an export that breaks off has shown some.
+        // Logged first, because an interrupted export has already disclosed some leads.
         await noteCommand({ database, clock, ...service }, 'exported', null, sayExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
           count += leadIds.length;
           if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
-          // One text a page: a million ids would otherwise be a million objects.
+          // Joins the IDs of a page: a million separate strings need far more memory.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${sayPeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
-      // Only now: after a failure before this line, the next export writes them again, and none is missed.
+      // Remembered last: after an earlier failure, the next export repeats these leads.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
@@ -127,7 +125,7 @@ Examples:
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
       if (isLeft) desk.note(`${out} stays as it is, with the leads of an earlier export.`);
 
-      /** What --since-last wrote before is in no later export: it stays, or is kept beside the new file. */
+      /** Files of --since-last are kept under another name, because no later export repeats their leads. */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
@@ -143,20 +141,19 @@ Examples:
         return true;
       }
 
-      /** What was typed as a search is left out: it may be personal. So may a source be, and lines of the record are not erased. */
+      /** Omits the search text and the source: they may be personal data, and lines of the audit log are not erased. */
       function sayExport(): string {
         const { flag } = selection;
         const said = { format, state, flag, sinceLast, again };
         return [
           'export',
           ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
-          // A source can name a person.
           ...(source === undefined ? [] : ['of a source']),
         ].join(', ');
       }
 
       async function rememberAll(pages: readonly string[], name: string): Promise<void> {
-        // One time for all of them: by it they are found again.
+        // All rows share one time, which identifies the export.
         const now = clock();
         for (const page of pages) {
           const leadIds = page.split(' ').filter(Boolean);
@@ -166,7 +163,7 @@ Examples:
     });
 }
 
-/** @throws {CommandFailure} when there was none */
+/** @throws {CommandFailure} if there was no export */
 async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   const exports = await listExports(db);
   const found = exports.find((one) => one.name === name);

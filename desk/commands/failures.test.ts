@@ -1,5 +1,3 @@
-// What the machine refuses, in every command: one sentence that says what to do, the exit code, and no stack. A stack is for a fault
-// of ours, which says so.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +28,7 @@ import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 const settings = { APP_SECRET: TEST_SECRET };
 const DESK = path.resolve(import.meta.dirname, '..', 'desk.ts');
 
-/** One sentence or two of ours, and nothing of Node's. */
+/** At most two of our sentences, without Node's own text. */
 function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegExp, code = 1): void {
   if (typeof sentence === 'string') assert.equal(notes, sentence);
   else assert.match(notes, sentence);
@@ -38,7 +36,6 @@ function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegE
   assert.equal(exitCode, code);
 }
 
-/** An instance with a file that has room for a list to import. */
 async function makeInstance(folder: string): Promise<{ file: string; list: string }> {
   await openTestService(folder, settings).then(({ close }) => close());
   const list = path.join(folder, 'list.csv');
@@ -49,7 +46,7 @@ async function makeInstance(folder: string): Promise<{ file: string; list: strin
 
 const IMPORT = ['--consent-source', 'Mailchimp'] as const;
 
-describe('a database that cannot be used any more ends a command with a sentence', () => {
+describe('an unusable database ends a command with a sentence', () => {
   for (const [title, hinder, sentence] of [
     [
       'it is full',
@@ -80,7 +77,7 @@ describe('a database that cannot be used any more ends a command with a sentence
       }),
     );
 
-  it('a start that cannot write what it has to keep says so, too', () =>
+  it('a start that cannot save its secret ends with a sentence', () =>
     inFolder(async (folder) => {
       const { file } = await makeInstance(folder);
       const database = openDatabase({ engine: 'sqlite', file }, () => {});
@@ -100,23 +97,23 @@ describe('a database that cannot be used any more ends a command with a sentence
       });
     }));
 
-  it('it is damaged', () =>
+  it('a damaged database', () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const bytes = readFileSync(file);
-      // All but what the start reads.
+      // Spares the pages that the start reads.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
       const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/running.md).`,
+        `${file} is damaged, and so are its copies; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
 
-  it('PostgreSQL has ended the connection, or is asked for too much', async () => {
+  it('a closed or exhausted PostgreSQL connection', async () => {
     const url = await createPostgresDatabase();
     const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
     const failing = (statement: string) =>
@@ -141,7 +138,6 @@ describe('a database that cannot be used any more ends a command with a sentence
         explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
         `${where} has ended the connection. Its log says why; try again.`,
       );
-      // Of ours.
       assert.equal(await failing('select * from nothing'), null);
     } finally {
       await close();
@@ -150,7 +146,7 @@ describe('a database that cannot be used any more ends a command with a sentence
 });
 
 for (const engine of ENGINES)
-  it(`a fault of the program shows a stack on ${engine}, and no word of any person`, () =>
+  it(`an internal error on ${engine} shows a stack without personal data`, () =>
     withServer({ engine }, async (server) => {
       await becomeLead(server, 'ada@example.com');
       await sql`alter table leads drop column company`.execute(server.database.db);
@@ -166,7 +162,7 @@ for (const engine of ENGINES)
 describe('a full disk', { skip: whyNoDisk() }, () => {
   const FULL = 'the disk is full. Make room, or name another place.';
 
-  it('of what is written: nothing is left of it, and what was there before stays', () =>
+  it('leaves no partial output file and keeps the previous one', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -192,7 +188,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       });
     }));
 
-  it('of the database: reading goes on, and writing says so', () =>
+  it('still allows reading the database, and reports that writing fails', () =>
     withSmallDisk({ size: '1500k' }, (disk) =>
       withServer(
         {
@@ -217,7 +213,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       ),
     ));
 
-  it('of the place for a backup that is put back: the database is as it was', () =>
+  it('makes a restore fail and leaves the database unchanged', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -239,7 +235,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
 });
 
 describe('standard output', () => {
-  it('is said to be gone, whatever was to be written there', async () => {
+  it('is reported as closed for every kind of output', async () => {
     const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
     assertSentence(
       await deskIn(import.meta.dirname, {}, ['--help'], gone),
@@ -247,7 +243,6 @@ describe('standard output', () => {
     );
   });
 
-  /** Runs a command whose output and words go to files that are open. */
   async function run(
     folder: string,
     args: readonly string[],
@@ -271,25 +266,22 @@ describe('standard output', () => {
     return { exitCode, out, notes: notes.trimEnd() };
   }
 
-  it(
-    'on a full disk is said; where nothing can be said, the work is done all the same',
-    { skip: unlessRoot },
-    () =>
-      inFolder(async (folder) => {
-        await makeInstance(folder);
-        makeNode(path.join(folder, 'full'), 'c', '1', '7');
-        const full = openSync(path.join(folder, 'full'), 'w');
-        try {
-          assertSentence(
-            await run(folder, ['export'], { out: full, notes: 'pipe' }),
-            'Standard output cannot be written: the disk is full. Make room, or name another place.',
-          );
-          const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
-          assert.equal(mute.exitCode, 0);
-          assert.match(mute.out, /^email,name/);
-        } finally {
-          closeSync(full);
-        }
-      }),
+  it('is reported as full if possible; the work is done anyway', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      makeNode(path.join(folder, 'full'), 'c', '1', '7');
+      const full = openSync(path.join(folder, 'full'), 'w');
+      try {
+        assertSentence(
+          await run(folder, ['export'], { out: full, notes: 'pipe' }),
+          'Standard output cannot be written: the disk is full. Make room, or name another place.',
+        );
+        const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
+        assert.equal(mute.exitCode, 0);
+        assert.match(mute.out, /^email,name/);
+      } finally {
+        closeSync(full);
+      }
+    }),
   );
 });

@@ -1,4 +1,3 @@
-// People from a previous tool: what is taken, what is not, and that nobody is ever shown as verified by us.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -7,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -17,7 +16,7 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 
 const SOURCE = 'Mailchimp, double opt-in';
 
-/** Files of previous tools, and what is said of who is left out of each. */
+/** Exports of previous tools, with the expected message about skipped people. */
 const FILES_OF_TOOLS = `# Mailchimp, unsubscribed: "UNSUB_TIME" (2)
 Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON
 gone1@example.com,Grace,2022-01-01 10:00:00,2025-05-05 08:00:00,
@@ -98,7 +97,6 @@ gone1@example.com,suppressed,https://guide.example.com/unsubscribe?t=1
 gone2@example.com,unverified,
 stays@example.com,verified,https://guide.example.com/unsubscribe?t=2`;
 
-/** Writes a file with this content, and imports it. */
 async function importFile(
   server: ServerUnderTest,
   content: string | Buffer,
@@ -124,7 +122,7 @@ const emails = async (server: ServerUnderTest) => (await imported(server)).map((
 
 for (const engine of ENGINES) {
   describe(`import on ${engine}`, () => {
-    it('takes new people once, and makes no leads of them', () =>
+    it('imports new people once, without making them leads', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'lead@example.com');
         await becomeLead(server, 'erased@example.com');
@@ -203,7 +201,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('takes nothing while a line is bad, unless --skip-bad leaves the line out', () =>
+    it('imports nothing with a bad line, unless --skip-bad skips it', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -223,12 +221,12 @@ for (const engine of ENGINES) {
         const refused = await importFile(server, file);
         assert.equal(refused.exitCode, 1);
         const lines = [
-          'Line 3 has an e-mail address that is none.',
-          'Line 4 has a date of consent that is none.',
+          'Line 3 has an invalid e-mail address.',
+          'Line 4 has an invalid date of consent.',
           'Line 5 has a name of more than 200 characters.',
           'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
-          'Line 9 has a date of consent that is yet to come.',
+          'Line 9 has a date of consent in the future.',
           'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
           'Line 11 has 5 columns, and there are 4 headings.',
           'Line 12 has a name of more than one line.',
@@ -247,7 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('knows its people in show, person, correct and erase, and a lead who was imported before', () =>
+    it('supports show, person, correct and erase, also for earlier leads', () =>
       withServer({ engine }, async (server) => {
         await importFile(
           server,
@@ -257,7 +255,7 @@ for (const engine of ENGINES) {
         const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
         assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
         const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
-        const { story } = JSON.parse(answer.out) as { story: StoryEntry[] };
+        const { story } = JSON.parse(answer.out) as { story: TimelineEntry[] };
         assert.deepEqual(
           story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
           [
@@ -265,7 +263,6 @@ for (const engine of ENGINES) {
             ['was corrected by the operator', 'Ada → Ada King', undefined],
           ],
         );
-        // The file does not undo what was corrected.
         await importFile(server, 'email;name;firma\nada@example.com;Ada;Engines\n');
         assert.equal((await imported(server))[0]?.name, 'Ada King');
 
@@ -290,12 +287,11 @@ for (const engine of ENGINES) {
         const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
         assert.match(back.notes, /^ +2 {2}erased here before, not brought back$/m);
         assert.deepEqual(await emails(server), []);
-        // Who comes back by themselves may.
         await becomeLead(server, 'ada@example.com');
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
 
-    it('gives no proof of a consent to this page for its people, and says what they are', () =>
+    it('offers no proof of consent for imported people, and explains why', () =>
       withServer({ engine }, async (server) => {
         await importFile(server, 'email\nann@example.com\n');
         const asked = ['consent', 'export', 'ann@example.com', '--out', '/dev/null'];
@@ -303,11 +299,11 @@ for (const engine of ENGINES) {
         assert.equal(exitCode, 1);
         assert.match(
           notes,
-          /^ann@example\.com has verified no consent here.* The story says what is held: show ann@example\.com$/,
+          /^ann@example\.com has not verified a consent here.* The timeline shows the stored data: show ann@example\.com$/,
         );
       }));
 
-    it('takes a long file in batches, and the next call finishes one that was stopped', () =>
+    it('imports long files in batches and resumes a stopped import', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         await inFolder(async (folder) => {
@@ -337,7 +333,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a person erased during an import does not come back by it, on postgres', () =>
+it('an import does not restore a person erased meanwhile, on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await importFile(server, 'email\nada@example.com\n');
     const [erased, brought] = await inTurnBehindLock(server.database, 'ada@example.com', [
@@ -350,7 +346,7 @@ it('a person erased during an import does not come back by it, on postgres', () 
   }));
 
 describe('an import', () => {
-  it('reads what common tools write: separators, byte order marks, UTF-16, dates', () =>
+  it('reads separators, byte order marks, UTF-16 and dates of common tools', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const text = (lines: readonly string[][], separator: string) =>
         lines.map((cells) => cells.join(separator)).join('\n');
@@ -395,7 +391,7 @@ describe('an import', () => {
       }
     }));
 
-  it('takes nobody whose status does not say that they agreed, in whichever row, and says which ones those are', () =>
+  it('skips people with any status that shows no agreement, and lists these statuses', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -444,7 +440,7 @@ describe('an import', () => {
       );
     }));
 
-  it('leaves out who left, bounced or opted out, in whichever column the previous tool says so', () =>
+  it('skips people who unsubscribed, bounced or opted out according to any column', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const file of FILES_OF_TOOLS.split(/^# /m).slice(1)) {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
@@ -468,7 +464,7 @@ describe('an import', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
-  it('names the columns that it does not use, and says of how many people the time of consent is missing', () =>
+  it('names unused columns, and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
@@ -484,7 +480,7 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
-  it('says where letters were damaged before it read them', () =>
+  it('reports letters damaged before the import', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
@@ -493,7 +489,7 @@ describe('an import', () => {
       assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('takes nobody whose address stands in a bad line as well: it may say that they unsubscribed', () =>
+  it('skips people with a bad line, which might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,
@@ -515,7 +511,7 @@ describe('an import', () => {
       );
     }));
 
-  it('says what is wrong with a file that it cannot read, and takes nothing of it', () =>
+  it('rejects an unreadable file with a reason and imports none of it', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;
@@ -523,7 +519,7 @@ describe('an import', () => {
         ['', /list\.csv is empty\./],
         [
           'ada@example.com,Ada\n',
-          /list\.csv has no headings: an e-mail address stands in its first line\. Put/,
+          /list\.csv has no headings: its first line contains an e-mail address\. Add/,
         ],
         ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
         [
@@ -534,7 +530,6 @@ describe('an import', () => {
           Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
           /Save it as .* of a Mac: iconv -f macintosh -t utf-8 FILE > NEW\.$/m,
         ],
-        // Either of a Mac or of DOS; and Cyrillic.
         ...['M\x81ller', '\xC8\xE2\xE0\xED'].map(
           (name) =>
             [
@@ -562,7 +557,7 @@ describe('an import', () => {
       }
       for (const [file, sentence] of [
         ['/no/such/list.csv', /does not exist\. Name the CSV/],
-        [os.tmpdir(), /is no file\./],
+        [os.tmpdir(), /is not a file\./],
       ] as const) {
         const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE]);
         assert.equal(answer.exitCode, 1);

@@ -1,4 +1,3 @@
-// desk import: takes people from a previous tool, with the source of their consent.
 import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';
@@ -17,48 +16,41 @@ import { noteCommand } from '#desk/audit-log/audit-log.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-/** People in one transaction, which takes some milliseconds. */
+/** People per transaction, which takes a few milliseconds. */
 const AT_ONCE = 500;
-/** These show what is wrong with the rest. */
 const BAD_LINES_SHOWN = 20;
 const STATUSES_SHOWN = 20;
-/** A column may be called status and hold something else in each row: further ones are not listed. */
+/** A column named status may hold a different value per row. */
 const STATUSES_MAX = 1_000;
 const STATUS_MAX_LENGTH = 60;
 
 type BadLine = { readonly line: number; readonly reason: string };
 type Outcome = ImportCounts & {
-  /** Rows of the file, without headings and empty ones. */
   readonly rows: number;
-  /** Rows whose address stood in a row before. */
+  /** Rows that repeat an e-mail address. */
   readonly repeated: number;
-  /** Rows of people whose status, there or in another row, does not say that they agreed to get mail. */
+  /** Rows of people without a status that shows agreement, in this or another row. */
   readonly unsubscribed: number;
-  /** The statuses by which they are left out, the most frequent first, and in how many rows each stands. */
+  /** Statuses that excluded people, the most frequent first, with their number of rows. */
   readonly statusesLeftOut: readonly LeftOutStatus[];
-  /** Rows of people whose address stands in a bad line as well. */
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
-  /** Answers that fit no question as it is asked now; their people are imported without them. */
+  /** Answers that do not fit the current form; the person is imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
-  /** People whose name or company lost letters before the file was written; they are imported. */
+  /** People with broken letters in name or company; they are imported. */
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
-/** Alike ones of a column. */
 type LeftOutAnswers = LeftOut & {
   readonly count: number;
-  /** The first of them. */
   readonly line: number;
 };
 type LeftOutStatus = { readonly status: string; readonly count: number };
-/** What reading the file shows, before anything is written. */
 type Found = Pick<
   Outcome,
   'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut' | 'columnsUsed' | 'columnsNotUsed' | 'garbled'
 >;
-/** Addresses that nobody is taken by: left out by the status of one row of several, or in a bad line. */
 type LeftOutEmails = {
   readonly unsubscribed: ReadonlySet<string>;
   readonly bad: ReadonlySet<string>;
@@ -108,7 +100,6 @@ Example:
       const { form } = campaign;
       const takenStatuses = new Set(takeStatus.map((status) => statusKey(status.trim())));
       const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form, takenStatuses };
-      // All of it is read before anything is written.
       const { found, leftOutEmails } = await checkRows(desk, source);
       const { rows, badLines } = found;
       if (badLines.length > 0 && !skipBad) {
@@ -125,7 +116,7 @@ Example:
         write: async (people) => {
           const written = await importPeople(
             database,
-            // Ids of one millisecond are in order, too: people stay in the order of the file.
+            // IDs of one millisecond are ordered, so people keep the order of the file.
             people.map((person) => ({
               ...person,
               id: uuid(),
@@ -133,7 +124,7 @@ Example:
             })),
             { consentSource, fileName: path.basename(file), now: source.now, dryRun },
           );
-          // With the first: it may be stopped before the last.
+          // Logged with the first batch, because the import may be stopped before the last.
           if (written.imported > 0 && !isNoted) {
             await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
             isNoted = true;
@@ -147,7 +138,7 @@ Example:
     });
 }
 
-/** @throws {CommandFailure} when it is no line that fits into a row */
+/** @throws {CommandFailure} if it does not fit on one line */
 function readConsentSource(typed: string): string {
   const text = typed.trim();
   if (text.length >= NAME_MIN_LENGTH && text.length <= NAME_MAX_LENGTH && isSingleLine(text)) return text;
@@ -157,7 +148,6 @@ function readConsentSource(typed: string): string {
   );
 }
 
-/** Reads all rows, and changes nothing. */
 async function checkRows(
   desk: Desk,
   source: PeopleFile,
@@ -204,7 +194,6 @@ async function checkRows(
   };
 }
 
-/** Reads the rows again, and writes the people in them. */
 async function importRows(
   source: PeopleFile,
   {
@@ -312,7 +301,7 @@ function noteOutcome(
     );
 }
 
-/** "Unsubscribed" (12), "Pending" (3) and 4 more */
+/** Example: "Unsubscribed" (12), "Pending" (3) and 4 more */
 function sayStatuses(statuses: readonly LeftOutStatus[]): string {
   const shown = statuses
     .slice(0, STATUSES_SHOWN)

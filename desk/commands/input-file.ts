@@ -1,10 +1,8 @@
-// Opens a file that a command reads.
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
-/** @throws {CommandFailure} when it is no file, or cannot be read */
 export async function openInput(file: string): Promise<FileHandle> {
   try {
     const handle = await open(file);
@@ -13,9 +11,9 @@ export async function openInput(file: string): Promise<FileHandle> {
   } catch (error) {
     const code = errorCode(error);
     if (code === 'EACCES' || code === 'EPERM')
-      throw new CommandFailure(`${file} cannot be read by this user. Give it the right to.`);
+      throw new CommandFailure(`${file} cannot be read by this user. Give the user permission to read it.`);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
     throw new CommandFailure(`${file} does not exist. Name the CSV that the previous tool exported.`);
   }
-  throw new CommandFailure(`${file} is no file. Name one, and no pipe or folder.`);
+  throw new CommandFailure(`${file} is not a file. Name one, not a pipe or folder.`);
 }

@@ -1,4 +1,4 @@
-// The first line on a terminal: which instance the desk speaks of. An operator with several guides has one window for all of them.
+// Names the instance on the first line: one window may serve several guides.
 import type { readSettings } from '#server/settings/env-file.ts';
 
 const HELP = new Set(['help', '-h', '--help']);
@@ -9,9 +9,8 @@ const asksForData = (args: readonly string[]): boolean =>
   );
 
 /**
- * @param settings of the instance
  * @param args as typed, without the name of the program
- * @returns the line; null where it would be in the way: before help, before JSON, and before mistakes about the settings
+ * @returns null before help, JSON and errors in the settings
  */
 export function instanceLine(
   settings: ReturnType<typeof readSettings>,

@@ -1,4 +1,3 @@
-// The options that choose leads, the same for every command that has them.
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -9,7 +8,7 @@ import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/contacts/person.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
-/** Makes the reader of an option that holds a time. It returns milliseconds since 1970. */
+/** @returns a parser of times, in milliseconds since 1970 */
 export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {
@@ -18,7 +17,6 @@ export const whenOption =
     return ms;
   };
 
-/** How people in each state are called, and what began the state. */
 export const STATE_WORDS: Readonly<
   Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
 > = {
@@ -28,17 +26,16 @@ export const STATE_WORDS: Readonly<
   imported: { one: 'imported person', many: 'imported people', since: 'imported' },
 };
 
-/** 4 leads */
 export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
-/** @throws {CommandFailure} when no time is between the two */
+/** @throws {CommandFailure} if the span is empty */
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)
-    throw new CommandFailure('No time is between --since and --until: change one of them, or say both.', 2);
+    throw new CommandFailure('--until must be after --since: change one of them, or give both.', 2);
 }
 
-/** @throws {CommandFailure} when the options exclude each other */
+/** @throws {CommandFailure} if options exclude each other */
 export function checkSelection({
   state,
   flag,
@@ -55,12 +52,11 @@ export function checkSelection({
   checkOrder(since, until);
   if (state !== 'imported') return;
   if (flag !== undefined)
-    throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);
+    throw new CommandFailure('--flag applies to forms, which imported people have not sent.', 2);
   if (source !== undefined && source !== IMPORTED)
     throw new CommandFailure(`The source of imported people is “${IMPORTED}”: leave out --source.`, 2);
 }
 
-/** Adds --state. */
 export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
 ) =>
@@ -79,19 +75,16 @@ const searchOption = (text: string): string => {
   return wanted;
 };
 
-/** Reads how many; an integer from 1. */
 export const countOption = (text: string): number => {
   const count = Number(text);
   if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Say how many: 1 or more.');
   return count;
 };
 
-/** Adds --search. */
 export const withSearch = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
 ) => command.option('--search <text>', 'text in the e-mail address, name or company', searchOption);
 
-/** Adds --since, --until, --source and --flag. */
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
   desk: Pick<Desk, 'clock'>,

@@ -1,4 +1,3 @@
-// A lead is the same JSON wherever a program reads it: in an event, in `leads --json`, in a line of an export.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +14,6 @@ import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@gmail.com';
 
-/** The people of a state, as both commands write them. */
 async function people(server: ServerUnderTest, state: string): Promise<readonly Record<string, unknown>[]> {
   const listed = await desk(server.service, ['leads', '--state', state, '--json']);
   const exported = await desk(server.service, ['export', '--state', state, '--format', 'jsonl']);
@@ -30,7 +28,7 @@ async function people(server: ServerUnderTest, state: string): Promise<readonly 
 
 for (const engine of ENGINES)
   describe(`people as JSON on ${engine}`, () => {
-    it('have the shape of an event, the state with it, and the link with which a lead withdraws the consent', () =>
+    it('has the shape of an event, plus the state and the unsubscribe link', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: { ...webhooksAt(receiver), FREE_MAIL: 'flag' } }, async (server) => {
           const leadId = await becomeLead(server, EMAIL);
@@ -48,7 +46,7 @@ for (const engine of ENGINES)
         }),
       ));
 
-    it('have null for what is not known, and an empty list for no flags', () =>
+    it('contains null for unknown values and an empty list without flags', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };

@@ -1,4 +1,3 @@
-// Leads out: what is listed and exported is what was verified, in files that other programs can read.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +15,6 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gclid=abc-123';
 
-/** Sends the form, enters the code. */
 async function becomeLead(
   server: ServerUnderTest,
   { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
@@ -27,13 +25,12 @@ async function becomeLead(
   if (reads) assert.equal((await visitor.get('/api/article')).statusCode, 200);
 }
 
-/** Reads CSV with another program's reader. */
 const rowsOf = (csv: string): string[][] =>
   parse(csv, { record_delimiter: '\r\n', relax_column_count: true });
 
 for (const engine of ENGINES) {
-  describe(`leads out on ${engine}`, () => {
-    it('are listed and exported with their consent, and unverified people are not', () =>
+  describe(`listed and exported leads on ${engine}`, () => {
+    it('include the consent and exclude unverified people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
@@ -93,7 +90,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('are found by a text, the newest first, and no more than asked for', () =>
+    it('can be searched, newest first, with a limit', () =>
       withServer({ engine }, async (server) => {
         const form = { company: 'müller & Söhne' };
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -125,7 +122,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('of an unknown source are refused with the sources there are, the nearest name first', () =>
+    it('of an unknown source are refused, suggesting the nearest known sources', () =>
       withServer({ engine }, async (server) => {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
@@ -144,7 +141,6 @@ for (const engine of ENGINES) {
           refused.notes,
           'No one came from “newsleter”. These sources are known: newsletter, webinar, direct.',
         );
-        // Known, though it has brought no lead yet.
         assert.equal((await leads('webinar')).notes, '0 leads.');
         assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
         assert.match((await leads('direct', '--state', 'imported')).notes, /leave out --source/);
@@ -154,7 +150,7 @@ for (const engine of ENGINES) {
         assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
       }));
 
-    it('of a nightly job come once each, even after failures in between', () =>
+    it('appear in exactly one nightly export, even after failures', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -164,7 +160,6 @@ for (const engine of ENGINES) {
               .slice(1)
               .map(([email]) => email);
           await becomeLead(server, { email: 'ada@example.com' });
-          // The folder is not there yet: nothing was exported, and nothing is remembered.
           const nowhere = path.join(folder, 'missing', 'new.csv');
           const broken = await desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
           assert.equal(broken.exitCode, 1);
@@ -176,7 +171,6 @@ for (const engine of ENGINES) {
           await becomeLead(server, { email: 'eve@example.com' });
           const second = await job();
           assert.deepEqual(exported(), ['eve@example.com']);
-          // The leads before are in no later export: their file is kept.
           const kept = readdirSync(folder).filter((name) => /^new-\d{4}-.*Z\.csv$/.test(name));
           assert.equal(kept.length, 1);
           const first = path.join(folder, kept[0]!);
@@ -195,13 +189,12 @@ for (const engine of ENGINES) {
           assert.equal(readdirSync(folder).length, 2);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
           assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
-          // Another name has had none of them.
           const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
           assert.equal(rowsOf(other.out).length, 3);
         }),
       ));
 
-    it('are listed by the names of exports, and the last of a name is written again', () =>
+    it('can be listed by export name, and the last export can be repeated', () =>
       withServer({ engine }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
@@ -220,7 +213,6 @@ for (const engine of ENGINES) {
         await becomeLead(server, { email: gus });
         assert.deepEqual(emails(await run('--since-last', 'crm')), [eve, gus]);
         await server.advance(3_600);
-        // A night without new leads takes nothing away.
         assert.deepEqual(emails(await run('--since-last', 'crm')), []);
         await run('--since-last', 'ads', '--format', 'meta');
 
@@ -239,14 +231,13 @@ for (const engine of ENGINES) {
         );
         assert.equal(listed.notes, '2 names.');
 
-        // A lead who is not to be mailed any more stays away.
         await desk(server.service, ['suppress', 'add', eve]);
         const fewer = await run('--again', 'crm');
         assert.deepEqual(emails(fewer), [gus]);
         assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
-          [/Say --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+          [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
           [/--format jsonl/, '--json'],
           [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
         ] as const) {
@@ -255,7 +246,6 @@ for (const engine of ENGINES) {
           assert.match(refused.notes, sentence);
         }
 
-        // As earlier builds noted it: page by page, each with its time.
         const { db } = server.database;
         const [first, second] = await db.selectFrom('leads').select('id').orderBy('id').execute();
         for (const [at, lead] of [first, second].entries())
@@ -267,7 +257,7 @@ for (const engine of ENGINES) {
         assert.equal(old?.last_leads, 2);
       }));
 
-    it('stopped in the middle leave no half file, and the one before stays', () =>
+    it('are not left in a partial file if stopped, and the previous file stays', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'leads.csv');
@@ -284,7 +274,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are kept apart from unverified and imported people', () =>
+    it('are separate from unverified and imported people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -294,7 +284,6 @@ for (const engine of ENGINES) {
           await server.advance(3_600);
           const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
           await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
-          // A lead who asks once more is a lead.
           await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
           await server.inbox.waitForMail('ada@example.com', 2);
           const list = path.join(folder, 'list.csv');
@@ -302,7 +291,6 @@ for (const engine of ENGINES) {
             list,
             'email,name,consent date\nada@example.com,A,\nbob@example.com,Bob,2024-03-04\n',
           );
-          // Imported before he becomes a lead.
           writeFileSync(path.join(folder, 'two.csv'), 'email\ngus@example.com\n');
           for (const file of [list, path.join(folder, 'two.csv')]) {
             const imported = ['import', file, '--consent-source', 'Mailchimp'];
@@ -366,7 +354,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('go to a CRM with their own unsubscribe link and campaign, and to advertisers with hashed addresses only', () =>
+    it('have unsubscribe link and campaign for a CRM, and only hashed addresses for advertisers', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
         await server.advance(1);
@@ -423,7 +411,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an export is no formula in any spreadsheet, and says é to all of them', () =>
+it('an export contains no spreadsheet formula, and every spreadsheet can read é', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await becomeLead(server, {
       email: 'zoe@example.com',
@@ -438,11 +426,10 @@ it('an export is no formula in any spreadsheet, and says é to all of them', () 
   }));
 
 describe('a command', () => {
-  /** Runs one that opens nothing. */
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 
-  it('that is called in a wrong way says so, ends with 2, and touches nothing', async () => {
+  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
       [['export', '--since', '2026-02-31'], /Say a day/],
@@ -450,12 +437,9 @@ describe('a command', () => {
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
       [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
-      [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
-      [
-        ['leads', '--since', '2026-11-02', '--until', '2026-11-01'],
-        /^No time is between --since and --until/,
-      ],
-      [['lost', '--until', '2020-01-01'], /^No time is between --since and --until/],
+      [['leads', '--state', 'imported', '--flag', 'free-mail'], /applies to forms/],
+      [['leads', '--since', '2026-11-02', '--until', '2026-11-01'], /^--until must be after --since/],
+      [['lost', '--until', '2020-01-01'], /^--until must be after --since/],
       [
         ['export', '--state', 'unverified', '--format', 'hubspot'],
         /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,
@@ -476,7 +460,7 @@ describe('a command', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('that does not exist, or takes something else, names the help to read', async () => {
+  it('that is unknown or has wrong arguments points to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

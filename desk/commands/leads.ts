@@ -1,4 +1,3 @@
-// desk leads: lists leads, or people in another state.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { LeadRecord } from '#server/db/contacts/person.ts';
@@ -23,12 +22,9 @@ import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
-/** Of the time that began the state and of each heading but the last: wide enough for most. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
-/** Of the time of the first reading, which stands behind the first column for those who may read. */
 const READ_WIDTH = 16;
 
-/** Of the flags, which are last without questions of the campaign's own; and of an answer to one. */
 const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 

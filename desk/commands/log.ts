@@ -1,4 +1,3 @@
-// desk log: who did what with the data.
 import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';

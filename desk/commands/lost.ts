@@ -1,4 +1,3 @@
-// desk lost: lists people who asked for a code and never entered it, and why.
 import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';
@@ -68,7 +67,6 @@ Example:
     });
 }
 
-/** What follows the reason: what the mail server answered, or how often. */
 function detailOf({ reason, wrong_tries: wrongTries, reply, error_class: errorClass }: LostLeadRow): string {
   if (reason === 'wrong-tries') return ` (${wrongTries})`;
   if (reason === 'not-tried') return '';

@@ -1,4 +1,3 @@
-// Where a move may go to, and what it says when it may not: as of DATABASE_URL, under the name of the option.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -36,7 +35,7 @@ const tablesIn = (url: string): Promise<string[]> =>
 const started = (folder: string) => openTestService(folder, settings).then(({ close }) => close());
 
 describe('a move', () => {
-  it('goes to no address that DATABASE_URL could not be', () =>
+  it('rejects every target that DATABASE_URL would reject', () =>
     inFolder(async (folder) => {
       for (const [to, sentence] of [
         ['mysql://db/leads', '--to must be a URL such as file:./data/leads.db or postgres://user@host/name.'],
@@ -48,7 +47,7 @@ describe('a move', () => {
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
 
-  it('names its option where the PostgreSQL cannot be used, and shows no stack', () =>
+  it('names its option if PostgreSQL is unusable, without a stack', () =>
     inFolder(async (folder) => {
       await started(folder);
       const url = new URL(await createPostgresDatabase());
@@ -83,7 +82,7 @@ describe('a move', () => {
       }
     }));
 
-  it('leaves a database alone in which another program has tables of these names', () =>
+  it("leaves a database alone if another program's tables have these names", () =>
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();
@@ -97,22 +96,21 @@ describe('a move', () => {
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
     }));
 
-  it('of a damaged database does not begin', () =>
+  it('of a damaged database does not start', () =>
     inFolder(async (folder) => {
       await started(folder);
       const file = path.join(folder, 'data', 'leads.db');
       const bytes = readFileSync(file);
-      // Not the first pages, which every statement needs.
       writeFileSync(file, bytes.fill(0xa5, bytes.length - 8192));
       const to = await createPostgresDatabase();
       assert.equal(
         (await move(folder, to)).notes,
-        `${file} is damaged. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
+        `${file} is damaged. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
       );
       assert.deepEqual(await tablesIn(to), []);
     }));
 
-  it('needs a database in a file', () =>
+  it('requires a database stored in a file', () =>
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
       const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);

@@ -1,4 +1,3 @@
-// desk move: copies everything from SQLite to PostgreSQL, or back.
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 
@@ -58,7 +57,7 @@ Examples:
       if (from.engine === 'sqlite') await mustRest(desk, from);
       else await mustBeAlone(from);
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
-      // Opening the service brings the tables of the source up to date.
+      // Opening the service migrates the source.
       const { database: source } = await desk.service();
       const copy = (into: OpenDatabase) => copyRows(desk, { source, target: into, reports: !json });
       const moved = await (
@@ -75,12 +74,12 @@ Examples:
       desk.note(
         target.engine === 'sqlite'
           ? `Everything is there. Set DATABASE_URL to ${to}, leave APP_SECRET as it is, and start the page.`
-          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
+          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to the content of the file app-secret, and start the page.',
       );
     });
 }
 
-/** @throws {CommandFailure} when the page has the file open, or the file cannot be used */
+/** @throws {CommandFailure} if the site uses the file, or it is unusable */
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
@@ -91,11 +90,11 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
     throw new CommandFailure(
-      `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/running.md).`,
+      `${file} ${sayUnfit(found)}. It was not moved. Repair it, restore a good backup, or recover its data (docs/running.md).`,
     );
 }
 
-/** @throws {CommandFailure} when anything else is connected to the PostgreSQL */
+/** @throws {CommandFailure} if PostgreSQL has other connections */
 async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
@@ -109,7 +108,6 @@ async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   }
 }
 
-/** @returns one line for each table */
 const copyRows = (
   desk: Desk,
   { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
@@ -140,7 +138,7 @@ async function toPostgres<Result>(
   }
 }
 
-/** Makes the file under another name first: it is there whole or not at all. */
+/** Writes under another name first, so the file is either complete or absent. */
 async function toFile<Result>(
   address: AddressOf<'sqlite'>,
   copy: (target: OpenDatabase) => Promise<Result>,
@@ -152,7 +150,7 @@ async function toFile<Result>(
   const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
   for (const suffix of ['', ...COMPANIONS])
     if (existsSync(place + suffix))
-      throw new CommandFailure(`${place}${suffix} exists already. Name a file that is not there yet.`);
+      throw new CommandFailure(`${place}${suffix} already exists. Name a new file.`);
   const beside = besideOf(place);
   try {
     const target = openDatabase({ engine: 'sqlite', file: beside }, () => {});
@@ -170,7 +168,7 @@ async function toFile<Result>(
   }
 }
 
-/** @throws {CommandFailure} when tables or rows are there; nothing was changed then */
+/** @throws {CommandFailure} if tables or rows exist; nothing has changed then */
 async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)

@@ -1,4 +1,3 @@
-// desk open: the desk in a browser, for the person at this machine or at the other end of an ssh connection, until Ctrl-C.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -27,7 +26,7 @@ export function addOpen(program: Command, desk: Desk): void {
     })
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- open --port 4000')
     .action(async ({ port: wanted }) => {
-      // Other commands need no HTTP.
+      // Loaded late, because other commands need no HTTP.
       const { buildDeskApp } = await import('#desk/server/desk-app.ts');
       const service = await desk.service();
       const release = findRelease(PROJECT_FOLDER, readCampaignFolder());
@@ -46,7 +45,7 @@ export function addOpen(program: Command, desk: Desk): void {
       try {
         await app.listen({ host: HOST, port });
         await desk.print(`${url}/enter#${link.token}\n`);
-        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk, and every session of it.');
+        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk and all its sessions.');
         if (process.env['SSH_CONNECTION'] !== undefined)
           desk.note(
             `You are on another machine: first run there  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,
@@ -60,14 +59,13 @@ export function addOpen(program: Command, desk: Desk): void {
     });
 }
 
-/** The user and the address of this machine, as ssh was given them. */
 const sshTarget = ({ SSH_CONNECTION: ssh = '', USER: user, LOGNAME: name }: NodeJS.ProcessEnv): string => {
   const [, , address = 'this-machine', port] = ssh.split(' ');
   const target = `${user ?? name ?? 'you'}@${address}`;
   return port === undefined || port === '22' ? target : `-p ${port} ${target}`;
 };
 
-/** @throws {CommandFailure} when the port is taken */
+/** @throws {CommandFailure} if the port is taken */
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer();
   try {

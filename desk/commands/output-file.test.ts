@@ -1,5 +1,3 @@
-// What --out and backup aim at: a file is replaced whole, what is no file stays what it is. Nothing here names a device of this
-// machine; each is made in a folder that goes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -31,15 +29,13 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
-/** The ID of a user that no machine has. */
 const STRANGER = 54_321;
 const settings = { APP_SECRET: TEST_SECRET };
 
-/** An instance whose page was started once. */
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
-describe('a file that a command writes', () => {
-  it('takes the place of the one before, for its owner alone', () =>
+describe('an output file', () => {
+  it('replaces the previous one and is readable only by its owner', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.csv');
       writeFileSync(file, 'old', { mode: 0o644 });
@@ -49,7 +45,7 @@ describe('a file that a command writes', () => {
       assert.deepEqual(readdirSync(folder), ['leads.csv']);
     }));
 
-  it('behind a link is written, and the link stays', () =>
+  it('is written through a link, which stays', () =>
     inFolder(async (folder) => {
       mkdirSync(path.join(folder, 'there'));
       for (const [name, target] of [
@@ -69,7 +65,7 @@ describe('a file that a command writes', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
 
-  it('is not written behind a link that another user put into a shared folder', { skip: unlessRoot }, () =>
+  it("is not written through another user's link in a shared folder", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(path.join(folder, 'private'));
@@ -91,26 +87,26 @@ describe('a file that a command writes', () => {
           ['exports/leads.csv', 'exports'],
         ] as const)
           await assert.rejects(write(path.join(shared, name)), {
-            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in a folder of your own.`,
+            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in your own folder.`,
           });
       }
       assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
       assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
-      // Only its owner puts links there.
+      // Only the owner can create links there.
       chmodSync(shared, 0o755);
       await write(path.join(shared, 'leads.csv'));
       assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
     }),
   );
 
-  it('may have as long a name as the disk takes', () =>
+  it('can have the longest name the disk allows', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'x'.repeat(255));
       await write(file);
       assert.equal(readFileSync(file, 'utf8'), 'new\n');
     }));
 
-  it('that cannot be written is named with the reason, and nothing is left of it', () =>
+  it('that cannot be written is reported with the reason, without a partial file', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');
       symlinkSync('loop', path.join(folder, 'loop'));
@@ -131,12 +127,12 @@ describe('a file that a command writes', () => {
     }));
 });
 
-describe('what is no file', () => {
-  it('takes what is written as it comes, and stays: a pipe', () =>
+describe('an output other than a file', () => {
+  it('can be a pipe, which receives the text and stays', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
-      // Both ends of it, so that neither waits for the other.
+      // Opens both ends, because each would block until the other is open.
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       await write(pipe);
       const read = Buffer.alloc(99);
@@ -146,7 +142,7 @@ describe('what is no file', () => {
       assert.deepEqual(readdirSync(folder), ['pipe']);
     }));
 
-  it('a pipe of another user gets nothing, by its name or behind a link', { skip: unlessRoot }, () =>
+  it("cannot be another user's pipe, by name or through a link", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -155,14 +151,14 @@ describe('what is no file', () => {
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       for (const name of ['pipe', 'link'])
         await assert.rejects(write(path.join(folder, name)), {
-          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or a pipe of your own.`,
+          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or your own pipe.`,
         });
       assert.throws(() => readSync(ends, Buffer.alloc(9)), { code: 'EAGAIN' });
       closeSync(ends);
     }),
   );
 
-  it('a pipe whose reader has gone is an error', () =>
+  it('fails if it is a pipe without a reader', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -177,7 +173,7 @@ describe('what is no file', () => {
       assert(lstatSync(pipe).isFIFO());
     }));
 
-  it('an open file under its number, as after >>: it grows', () =>
+  it('can be an open file descriptor, which is appended to, as with >>', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'all.csv');
       writeFileSync(file, 'old\n');
@@ -188,7 +184,7 @@ describe('what is no file', () => {
       assert.deepEqual(readdirSync(folder), ['all.csv']);
     }));
 
-  it('a device, by its name or behind a link; a full one says so', { skip: unlessRoot }, () =>
+  it('can be a device, by name or through a link; a full one is reported', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
       makeNode(nothing!, 'c', '1', '3');
@@ -205,10 +201,9 @@ describe('what is no file', () => {
     }),
   );
 
-  it('a disk is never written over', { skip: unlessRoot }, () =>
+  it('is never a disk', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
-      // A loop device that no machine has.
       makeNode(disk, 'b', '7', '1048000');
       await assert.rejects(write(disk), {
         message: `${disk} cannot be written: it is a disk. Name a file.`,
@@ -217,7 +212,7 @@ describe('what is no file', () => {
     }),
   );
 
-  it('a socket takes nothing', () =>
+  it('cannot be a socket', () =>
     inFolder(async (folder) => {
       const socket = path.join(folder, 'socket');
       const server = createServer().listen(socket);
@@ -234,7 +229,7 @@ describe('what is no file', () => {
 });
 
 describe('a backup', () => {
-  it('is a file: it is written to no pipe, folder or device, and these stay', () =>
+  it('is never written to a pipe, folder or device', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const pipe = path.join(folder, 'pipe');
@@ -254,7 +249,7 @@ describe('a backup', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('never takes the place of the database, under any name', () =>
+  it('never overwrites the database under any name', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -268,7 +263,7 @@ describe('a backup', () => {
       }
     }));
 
-  it('behind a link is written, and the link stays', () =>
+  it('is written through a link, which stays', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       mkdirSync(path.join(folder, 'backups'));

@@ -1,6 +1,4 @@
-// Writes the files of commands. A file is there whole or not at all: it is written under another name in the same folder, then renamed.
-// Terminals, pipes and devices such as /dev/null are never replaced; they take the text as it comes. What another user may have put in the
-// way of a file, in a folder such as /tmp, gets nothing: a link is not followed, and a pipe not written to.
+// Writes files completely or not at all: under another name, then renamed. Devices and pipes are written directly.
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, rename, rm, stat } from 'node:fs/promises';
@@ -11,14 +9,13 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { explainWriting } from '#server/platform/machine-failures.ts';
 
-/** Characters gathered for one call of the file system. */
 const WRITTEN_AT_ONCE = 60_000;
 
 /**
- * Writes a file that only its owner can read. The previous file stays until the new one is whole. A link of the caller is followed, and stays.
- * @param write is given a function that appends
- * @param mayReplace is asked at the end, with the path of a file: if not, what is there stays
- * @throws {CommandFailure} when the file cannot be written
+ * Writes a file readable only by its owner; follows the caller's own links. The previous file stays until the new one is complete.
+ * @param write receives a function that appends
+ * @param mayReplace asked at the end with the path; false keeps the previous file
+ * @throws {CommandFailure} if the file cannot be written
  */
 export async function writeWhole(
   file: string,
@@ -44,9 +41,9 @@ export async function writeWhole(
 }
 
 /**
- * Writes <out>.json and <out>.html, whichever of the two endings was typed.
- * @param files onBegin: called before the first text is written, which stays when the second cannot be
- * @returns both names, to begin a sentence with
+ * Writes <out>.json and <out>.html.
+ * @param files onBegin runs before the first write; the first file stays if the second fails
+ * @returns both names, for the beginning of a sentence
  */
 export async function writeJsonAndPage(
   out: string,
@@ -66,7 +63,7 @@ async function writeStream(
   place: string,
   write: Parameters<typeof writeWhole>[1],
 ): Promise<void> {
-  // Appends, because it can be a file after all: /dev/stdout behind ">>".
+  // Appends, because /dev/stdout may be redirected to a file with ">>".
   const flags = constants.O_WRONLY | constants.O_APPEND | (isOpenFile(place) ? 0 : constants.O_NOFOLLOW);
   await using handle = await orSay(file, () => open(place, flags));
   refuseForeignPipe(file, place, await orSay(file, () => handle.stat()));
@@ -87,17 +84,16 @@ async function gather(
   await flush(pending);
 }
 
-/** The path has all links resolved. A file need not exist yet. */
 type Target = { readonly type: 'file' | 'stream'; readonly path: string };
 
-/** Whether it is the name of a file that this process has open already. */
+/** Whether this process already has the file open. */
 const isOpenFile = (file: string): boolean =>
   /^\/dev\/(?:stdout|stderr|fd\/\d+)$/.test(file) ||
   [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
 
 /**
- * Finds out what a typed name stands for.
- * @throws {CommandFailure} when nothing can be written there
+ * Resolves a typed name.
+ * @throws {CommandFailure} if it cannot be written
  */
 async function placeOf(file: string): Promise<Target> {
   const place = await orSay(file, () => withoutLinks(file));
@@ -115,17 +111,16 @@ async function placeOf(file: string): Promise<Target> {
   return { type: 'stream', path: place };
 }
 
-/** @throws {CommandFailure} for a pipe of another user, who would read what is written */
+/** @throws {CommandFailure} if another user owns the pipe and could read the output */
 function refuseForeignPipe(file: string, place: string, found: Stats): void {
   if (found.isFIFO() && !isOpenFile(place) && found.uid !== process.getuid?.())
-    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or a pipe of your own.');
+    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or your own pipe.');
 }
 
 /**
- * The path of an output that has to be a file.
- * @param what the output is called in the failure: "a backup"
+ * @param what names the output in the failure: "a backup"
  * @returns the path with all links resolved
- * @throws {CommandFailure} when something else is there
+ * @throws {CommandFailure} if it is not a file
  */
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
@@ -133,12 +128,11 @@ export async function filePlace(file: string, what: string): Promise<string> {
   throw cannotWrite(file, `it is not a file, and ${what} has to be one. Name a file.`);
 }
 
-/** As many as Linux follows. */
 const MOST_LINKS = 40;
 
 /**
- * Resolves all links of a file that need not exist yet, one name after the other.
- * @throws {CommandFailure} when another user may have put a link there
+ * Resolves all links of a file that may not exist yet.
+ * @throws {CommandFailure} if another user may have created a link
  */
 async function withoutLinks(file: string): Promise<string> {
   const left = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
@@ -148,7 +142,7 @@ async function withoutLinks(file: string): Promise<string> {
     const next = path.join(place, name);
     if (left.length === 0 && isOpenFile(next)) return next;
     const found = await lstat(next).catch((error: unknown) => {
-      // The last name may be new; without its folder, opening the file says so.
+      // A missing folder is reported when the file is opened.
       if (isMissing(error)) return null;
       throw error;
     });
@@ -171,25 +165,22 @@ const namesIn = (file: string): string[] => file.split('/').filter((name) => nam
 
 const WRITABLE_BY_OTHERS = constants.S_IWGRP | constants.S_IWOTH;
 
-/** @throws {CommandFailure} for a link of another user in a folder where any user could have put it */
+/** @throws {CommandFailure} if another user created the link in a folder open to all */
 async function refuseForeignLink(file: string, link: string, { uid }: Stats): Promise<void> {
   if (uid === 0 || uid === process.getuid?.()) return;
   const folder = await stat(path.dirname(link));
   if ((folder.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw cannotWrite(
-      file,
-      `${link} is a link that another user put there. Name a file in a folder of your own.`,
-    );
+    throw cannotWrite(file, `${link} is a link that another user put there. Name a file in your own folder.`);
 }
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
-/** The first bytes of an SQLite file. Replacing one by mistake would lose all leads. */
+/** Overwriting an SQLite database by mistake would lose all leads. */
 const DATABASE_HEADER = 'SQLite format 3\0';
 
 async function isDatabase(file: string): Promise<boolean> {
   try {
-    // Never waits for a pipe that has just taken the place of the file.
+    // Non-blocking: a pipe may have replaced the file since the check.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(DATABASE_HEADER.length));
     return buffer.toString('latin1', 0, bytesRead) === DATABASE_HEADER;
@@ -198,14 +189,14 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-/** A random name in the same folder, and so on the same disk. */
+/** A random name in the same folder, and therefore on the same disk. */
 export const besideOf = (file: string): string =>
   path.join(path.dirname(file), `desk-${randomBytes(4).toString('hex')}.part`);
 
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-/** Runs an action on a file. @throws {CommandFailure} with a sentence when the file system refuses it */
+/** @throws {CommandFailure} with a sentence if the file system refuses */
 export async function orSay<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();

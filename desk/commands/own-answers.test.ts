@@ -1,4 +1,3 @@
-// The desk and the answers to a campaign's own questions: import, correction, proof and report.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -29,7 +28,7 @@ const become = (server: ServerUnderTest, email: string, answers: object) =>
 const correct = (server: ServerUnderTest, ...changes: readonly string[]) =>
   desk(server.service, ['correct', 'ada@example.com', ...changes.flatMap((one) => ['--answer', one])]);
 
-it('a question takes the column of nothing else', () => {
+it('a custom question cannot use a built-in column', () => {
   const isTaken = (more: object) =>
     !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
   assert.equal(isTaken({}), false);
@@ -47,8 +46,8 @@ for (const engine of ENGINES) {
       ),
     );
 
-  describe(`the desk and own questions on ${engine}`, () => {
-    it('imports answers by the id or the label of the question, and leaves out what does not fit', () =>
+  describe(`the desk with custom questions on ${engine}`, () => {
+    it('imports answers by ID or label of the question and skips invalid ones', () =>
       withDesk(async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         const load = (text: string, ...more: readonly string[]) => {
@@ -94,7 +93,7 @@ for (const engine of ENGINES) {
         assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
       }));
 
-    it('corrects, adds and takes away an answer, and refuses what the form would refuse', () =>
+    it('corrects, adds and deletes answers, and rejects what the form rejects', () =>
       withDesk(async (server) => {
         await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
         await server.advance(10);
@@ -116,7 +115,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 1);
       }));
 
-    it('corrects and takes away an answer to a question that is no longer asked', () =>
+    it('corrects and deletes an answer to a removed question', () =>
       withDesk(async (server) => {
         await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
         await server.database.db
@@ -143,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await correct(server, 'toString=2')).exitCode, 2);
       }));
 
-    it('hands several choices to a CRM as it separates them, and writes what visitors typed as text', () =>
+    it("exports multiple choices in the CRM's format, and typed answers as text", () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
           job_title: '=cmd|1',
@@ -180,7 +179,7 @@ for (const engine of ENGINES) {
         assert.notEqual(forged.exitCode, 0, 'a proof whose answers were taken from its row does not verify');
       }));
 
-    it('writes telephone numbers as they are dialled, and its own files come back by an import', () =>
+    it('exports telephone numbers in dialled form, and imports its own files', () =>
       inFolder(async (folder) => {
         const named = (name: string) =>
           `{ hubspot: ${name}, salesforce: ${name}, mailchimp: ${name}, pipedrive: ${name} }`;
@@ -233,7 +232,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('reports new leads by their answers, and never an answer that was typed', () =>
+    it('reports new leads by choice, and never shows a typed answer', () =>
       withDesk(async (server, folder) => {
         await become(server, 'a@example.com', {
           job_title: 'x',
@@ -242,7 +241,6 @@ for (const engine of ENGINES) {
         });
         await become(server, 'bb@example.com', { job_title: 'x', team: '2 to 5', topics: ['Prompts'] });
         await become(server, 'ccc@example.com', { job_title: 'Secret words' });
-        // A question that was one for free text, once.
         await server.database.db
           .updateTable('leads')
           .set({ answers: '{"team":{"label":"Team","answer":"Typed by Ada"}}' })

@@ -1,4 +1,3 @@
-// One person: their story, all that is held, its correction and its erasure.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +7,7 @@ import { sql } from 'kysely';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -17,7 +16,6 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
-/** What a stranger who has read about injection may type. */
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
 async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<Visitor> {
@@ -32,13 +30,12 @@ async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lo
 }
 type Visitor = ReturnType<typeof createVisitor>;
 
-async function storyOf(server: ServerUnderTest, email: string): Promise<readonly StoryEntry[]> {
+async function timelineOf(server: ServerUnderTest, email: string): Promise<readonly TimelineEntry[]> {
   const { exitCode, out, notes } = await desk(server.service, ['show', email, '--json']);
   assert.equal(exitCode, 0, notes);
-  return (JSON.parse(out) as { story: StoryEntry[] }).story;
+  return (JSON.parse(out) as { story: TimelineEntry[] }).story;
 }
 
-/** Every row of every table, as text. */
 async function everything({ database: { db } }: ServerUnderTest): Promise<string> {
   const rows: unknown[] = [];
   for (const table of TABLE_NAMES) rows.push(await db.selectFrom(table).selectAll().execute());
@@ -47,7 +44,7 @@ async function everything({ database: { db } }: ServerUnderTest): Promise<string
 
 for (const engine of ENGINES) {
   describe(`one person on ${engine}`, () => {
-    it('has a story: what was asked, mailed, tried, entered, agreed to, read, corrected and exported, in order', () =>
+    it('has a timeline of requests, mail, attempts, codes, consents, reads, corrections and exports', () =>
       withServer({ engine }, async (server) => {
         const visitor = await becomeLead(server, EMAIL);
         await server.advance(60);
@@ -59,7 +56,7 @@ for (const engine of ENGINES) {
         await server.advance(60);
         await desk(server.service, ['export', '--since-last', 'crm']);
 
-        const story = await storyOf(server, ' ADA@Example.com');
+        const story = await timelineOf(server, ' ADA@Example.com');
         assert.deepEqual(
           story.map(({ what }) => what),
           [
@@ -82,12 +79,12 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // No code is shown: it could still be entered.
+        // A code could still be entered, so it is not shown.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 
     if (engine === 'postgres')
-      it('is corrected while a new form of theirs is verified, and keeps both', () =>
+      it('keeps a correction and a new form verified at the same time', () =>
         withServer({ engine }, async (server) => {
           await becomeLead(server, EMAIL);
           const { db } = server.database;
@@ -106,12 +103,12 @@ for (const engine of ENGINES) {
           assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
         }));
 
-    it('is corrected only to what the form would take', () =>
+    it('cannot get a corrected answer that the form would reject', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
           [['--name', 'A'], 2, 'Name must be at least 2 characters'],
-          [[], 2, 'Say what is to be changed: --name, --company or --answer.'],
+          [[], 2, 'Name a change: --name, --company or --answer.'],
         ] as const) {
           const answer = await desk(server.service, ['correct', EMAIL, ...args]);
           assert.deepEqual([answer.exitCode, answer.notes], [exitCode, sentence]);
@@ -122,7 +119,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('is erased everywhere after a yes, and nobody else is', () =>
+    it('is erased everywhere after confirmation, and nobody else is', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await becomeLead(server, 'eve@example.com', 'Eve Moneypenny');
@@ -148,14 +145,14 @@ for (const engine of ENGINES) {
           [counts['leads'], counts['consent_receipts'], counts['corrections'], counts['exported_leads']],
           [1, 1, 1, 1],
         );
-        // Not "ada" alone: ids are hexadecimal, and some hold it.
+        // Searches for more than "ada", which also occurs in hexadecimal IDs.
         assert.doesNotMatch(await everything(server), /ada@example|Ada (Lovelace|King)|Augusta/i);
         assert.match(await everything(server), /eve@example\.com/);
         assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);
         assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
       }));
 
-    it('is handed over whole: as JSON, and as a page that runs nothing', () =>
+    it('is exported completely as JSON and as a page without scripts', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL, NASTY);
         await inFolder(async (folder) => {
@@ -176,7 +173,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('text that is no address is refused', () =>
+it('an invalid e-mail address is rejected', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const command of [
       ['show'],

@@ -1,4 +1,3 @@
-// desk person: writes all that is held about an address, to be handed over.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
@@ -6,7 +5,7 @@ import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
-import { storyOf } from '#desk/people/timeline.ts';
+import { timelineOf } from '#desk/people/timeline.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export function addPerson(program: Command, desk: Desk): void {
@@ -21,7 +20,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const service = await desk.service();
       const { database, campaign, clock } = service;
       const data = await personalDataOf(database.db, email);
-      const story = storyOf(data);
+      const story = timelineOf(data);
       const writtenAt = isoTime(clock());
       const { title } = campaign.site;
       const files = await writeJsonAndPage(out, {
@@ -29,6 +28,6 @@ export function addPerson(program: Command, desk: Desk): void {
         page: personPage({ email, data, story, title, writtenAt }),
         onBegin: () => noteCommand(service, 'exported', email, 'person'),
       });
-      desk.note(`${files} hold all that is held about ${email}.`);
+      desk.note(`${files} contain all data held about ${email}.`);
     });
 }

@@ -1,4 +1,3 @@
-// The report and the list of lost leads: figures counted by hand, from flows that were really walked.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +32,6 @@ const inbox: InboxBehaviour = {
 const smtpError = (responseCode: number, words: string): Error =>
   Object.assign(new Error(words), { responseCode });
 
-/** Each comes from a network of their own. */
 let networks = 0;
 
 async function ask(server: ServerUnderTest, email: string, source?: string): Promise<Visitor> {
@@ -53,7 +51,6 @@ async function askAgain(visitor: Visitor, email: string, source?: string): Promi
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/** Views of the page from a source, one of which goes on to these steps. */
 async function see(
   { app, service }: ServerUnderTest,
   source: string,
@@ -74,9 +71,7 @@ async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email:
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
 }
 
-/**
- * Eleven people ask for a code, from 28 November 2026 on; a week before it was one. Three enter theirs, two of them are new.
- */
+/** Eleven people ask for a code from 28 November 2026 on, one a week earlier. Three enter theirs; two of them are new. */
 async function walkFlows(server: ServerUnderTest): Promise<void> {
   const old = await ask(server, 'old@example.com', 'newsletter');
   await enter(server, old, 'old@example.com');
@@ -102,7 +97,6 @@ async function walkFlows(server: ServerUnderTest): Promise<void> {
   await ask(server, 'leaky@example.com', 'leaky@example.com');
   await server.inbox.waitForMail('leaky@example.com');
   await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-  // All codes have expired, and a day has passed.
   await server.advance(DAY_SECONDS);
   server.wakeWorker();
   await until(() => server.mailEvents.some(({ type }) => type === 'dropped'));
@@ -124,13 +118,13 @@ const peopleOf = (funnel: Report['funnel']) =>
   funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
 
 for (const engine of ENGINES) {
-  describe(`on ${engine}`, () => {
-    it('the flows of a week are told by the report and the list of lost leads', (test) =>
+  describe(`reporting on ${engine}`, () => {
+    it('a week of visits appears in report and lost leads', (test) =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
 
         await test.test(
-          'the report counts each person once, and says why codes were not entered',
+          'the report counts each person once, and explains why codes were not entered',
           async () => {
             const report = await reportOf(server, '--period', '7d');
             assert.deepEqual(
@@ -163,7 +157,6 @@ for (const engine of ENGINES) {
               { name: 'direct', seen: null, asked: 5, entered: 0, leads: 0 },
               { name: 'newsletter', seen: null, asked: 3, entered: 3, leads: 2 },
               { name: EVIL, seen: null, asked: 2, entered: 0, leads: 0 },
-              // A source that names a person is not shown.
               { name: 'others', seen: null, asked: 1, entered: 0, leads: 0 },
             ]);
             assert.deepEqual(report.byPlatform, [
@@ -180,7 +173,6 @@ for (const engine of ENGINES) {
             assert.deepEqual(peopleOf(report.before.funnel), [1, 1, 1]);
             assert.deepEqual([report.codesFrom, report.mailFrom], [null, null]);
 
-            // Two weeks hold all of it, the week before included.
             const weeks = await reportOf(server, '--period', '2w');
             assert.deepEqual([weeks.leads, peopleOf(weeks.funnel)[0]], [3, 11], 'each address once');
             const month = await reportOf(server, '--period', '2026-11');
@@ -196,7 +188,7 @@ for (const engine of ENGINES) {
           },
         );
 
-        await test.test('the report counts the same with slices of any size', async () => {
+        await test.test('the report has the same counts with any slice size', async () => {
           const count = async (atOnce?: number) => {
             const people = new Map<string, number>();
             const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
@@ -218,14 +210,13 @@ for (const engine of ENGINES) {
         });
 
         await test.test(
-          'the report is a self-contained page without anything personal, and what strangers typed is only text',
+          'the report is a self-contained page without personal data, and shows untrusted input as text',
           () =>
             inFolder(async (folder) => {
               const out = path.join(folder, 'report.html');
               const answer = await desk(server.service, ['report', '--period', '7d', '--out', out]);
               assert.equal(answer.exitCode, 0, answer.notes);
               assert.equal(answer.out, '');
-              // Fonts are letters without meaning.
               const page = readFileSync(out, 'utf8').replace(/<style>.*?<\/style>/s, '');
               assert.match(page, /3 of 11 who asked for a code entered it\./);
               assert.match(
@@ -244,7 +235,7 @@ for (const engine of ENGINES) {
             }),
         );
 
-        await test.test('lost leads are listed once each, with what their mail server said', async () => {
+        await test.test('lost leads are listed once, with the reply of their mail server', async () => {
           const answer = await desk(server.service, ['lost', '--json']);
           assert.equal(answer.exitCode, 0, answer.notes);
           const rows = JSON.parse(answer.out) as LostLeadRow[];
@@ -289,14 +280,14 @@ for (const engine of ENGINES) {
           );
         });
 
-        await test.test('who becomes a lead later is not lost, whenever they asked', async () => {
+        await test.test('a lead is not lost, whenever they asked for a code', async () => {
           const never = await ask(server, 'never@example.com');
           await enter(server, never, 'never@example.com', 2);
           const later = await desk(server.service, ['lost', '--json', '--until', '2026-11-29']);
           assert(!later.out.includes('never@example.com'));
         });
 
-        await test.test('the report still counts an erased lead, anonymously', async () => {
+        await test.test('the report still counts an erased lead anonymously', async () => {
           assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
           const erased = await reportOf(server, '--period', '7d');
           assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [2, [11, 9, 4]]);
@@ -307,7 +298,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the funnel begins with the page and ends with the article, once these are counted', () =>
+    it('the funnel runs from page to article once these are counted', () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
         await server.advance(3 * DAY_SECONDS);
@@ -350,7 +341,6 @@ for (const engine of ENGINES) {
         assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
         assert.match(text, /Robots are missing, and visitors whose browser asks not to be counted\./);
 
-        // Of a time that was counted in part only, one is not set against the other.
         const part = await reportOf(server, '--period', '7d');
         assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
         const partText = await textOf('7d');
@@ -358,7 +348,6 @@ for (const engine of ENGINES) {
         assert.match(partText, /^ {2}Asked for a code +2 +100% +–$/m);
         assert.doesNotMatch(partText, /The page was seen/);
 
-        // Codes go after a month, views after two years.
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
@@ -372,7 +361,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the report counts a source or campaign alone, and refuses one that no one came from', () =>
+    it('the report can be limited to a source or campaign, and rejects an unknown one', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
         const visitor = createVisitor(server, '10.250.0.1');
@@ -409,7 +398,6 @@ for (const engine of ENGINES) {
         const { out } = await desk(server.service, ['report', ...ofSpring, '--text']);
         assert.match(out, /November 2026, campaign spring$/m);
         assert.match(out, /left out/);
-        // Six days without anything are one line.
         assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in these 6 days\.$/m);
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
         await inFolder(async (folder) => {
@@ -419,7 +407,6 @@ for (const engine of ENGINES) {
           assert.match(readFileSync(page, 'utf8'), /<h1>Leads, .*, from newsletter<\/h1>/);
           assert.doesNotMatch(readFileSync(page, 'utf8'), /By source/);
         });
-        // Seen, though no one asked for a code.
         assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
         for (const [option, name, sentence] of [
           ['--source', 'newsleter', /No one came from “newsleter”\. These sources are known: newsletter, /],
@@ -432,7 +419,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('the report says what is no longer kept, and compares it with nothing', () =>
+    it('the report lists deleted data and compares it with nothing', () =>
       withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '2026-11');
@@ -441,7 +428,7 @@ for (const engine of ENGINES) {
         assert.equal(peopleOf(report.funnel)[0], 11);
         assert.equal(report.before.funnel, null);
         const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
-        assert.match(text, /known from 21 November 2026 on: what came before is no longer kept/);
+        assert.match(text, /known from 21 November 2026 on: earlier ones are no longer stored/);
         await server.advance(60 * DAY_SECONDS);
         const past = await reportOf(server, '--period', '2026-11');
         assert.deepEqual([past.leads, past.funnel], [3, null]);
@@ -454,7 +441,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the report', () => {
-  it('of a time in which nothing happened says so', () =>
+  it('of an empty period says that nothing happened', () =>
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
         const out = path.join(folder, 'report.html');
@@ -466,7 +453,7 @@ describe('the report', () => {
       }),
     ));
 
-  it('counts a person who asked twice once, by the last outcome', () =>
+  it('counts a person with two requests once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await ask(server, 'ada@example.com', 'newsletter');
       await server.inbox.waitForMail('ada@example.com');
@@ -474,7 +461,7 @@ describe('the report', () => {
       await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
       const { notEntered, bySource, byPlatform } = await reportOf(server);
       assert.deepEqual(notEntered, []);
-      // Who asked counts where they asked first; a lead, where the form came from whose code was entered.
+      // Requests count under their first source, leads under the form whose code was entered.
       assert.deepEqual(bySource, [
         { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
         { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
@@ -482,7 +469,7 @@ describe('the report', () => {
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
 
-  it('shows the twelve largest sources and others, whatever strangers send', () =>
+  it('shows the twelve largest sources and groups the others, whatever strangers send', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)
         await ask(
@@ -503,10 +490,10 @@ describe('the report', () => {
       );
     }));
 
-  it('that is called in a wrong way says so, ends with 2, and touches nothing', async () => {
+  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['report'], /Say where it goes: --out report\.html, --text or --json\./],
-      [['report', '--text', '--json'], /say --text or --json/],
+      [['report'], /Choose an output: --out report\.html, --text or --json\./],
+      [['report', '--text', '--json'], /use --text or --json/],
       [['report', '--text', '--period', '30'], /Say how many days or weeks up to today/],
       [['report', '--text', '--period', '0d'], /Say how many days/],
       [['report', '--text', '--period', '2026-13'], /a month that has begun/],

@@ -1,4 +1,3 @@
-// desk report: writes the figures of a period.
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -48,9 +47,9 @@ Examples:
         json,
       }) => {
         if (out === undefined && !text && !json)
-          throw new CommandFailure('Say where it goes: --out report.html, --text or --json.', 2);
+          throw new CommandFailure('Choose an output: --out report.html, --text or --json.', 2);
         if (text && json)
-          throw new CommandFailure('Both would go to standard output: say --text or --json.', 2);
+          throw new CommandFailure('Both would go to standard output: use --text or --json.', 2);
         const service = await desk.service();
         const { report, complaint } = await reportOn(service, period, {
           wanted: { source, campaign: campaignName, variant },

@@ -1,4 +1,3 @@
-// What may take the place of the database: a whole one of this page, and nothing else. Whatever is refused changes no byte.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
@@ -36,7 +35,6 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 const settings = { APP_SECRET: TEST_SECRET };
 const KEPT_AT = Date.UTC(2026, 10, 22, 12);
 
-/** Name, kind and content of all that is in a folder. */
 function contentOf(folder: string): Record<string, string> {
   const names = globSync('**', { cwd: folder }).toSorted();
   return Object.fromEntries(
@@ -50,7 +48,6 @@ function contentOf(folder: string): Record<string, string> {
   );
 }
 
-/** An instance with one person, and a backup with another one. */
 async function makeInstance(folder: string): Promise<void> {
   await openTestService(folder, settings).then(({ close }) => close());
   const take = async (name: string) => {
@@ -70,7 +67,6 @@ const peopleIn = async (folder: string): Promise<string[]> => {
   return (JSON.parse(out) as { name: string }[]).map(({ name }) => name).toSorted();
 };
 
-/** Changes a backup. */
 const change = (sql: string) => (file: string) => {
   using database = new DatabaseSync(file);
   database.exec(sql);
@@ -78,14 +74,14 @@ const change = (sql: string) => (file: string) => {
 const overwrite = (content: string) => (file: string) => writeFileSync(file, content);
 
 const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
-const NOT_OURS = 'is no whole database of this page: ';
+const NOT_OURS = 'is not a complete database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
-const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/running.md).';
+const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 
-/** What is refused, and the sentence behind the name of the file. */
+/** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
-  'a text': [overwrite('Dear diary, '.repeat(999)), `is not a SQLite database. ${BACKUP}`],
+  'a text file': [overwrite('Dear diary, '.repeat(999)), `is not a SQLite database. ${BACKUP}`],
   'a database of another program': [
     (file) => {
       overwrite('')(file);
@@ -93,91 +89,90 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
     },
     `${NOT_OURS}it has no list of migrations. ${BACKUP}`,
   ],
-  'one without two of its tables': [
+  'a database without two of its tables': [
     change('drop table codes; drop table outbox'),
     `${NOT_OURS}the table codes is missing. ${BACKUP}`,
   ],
-  'one without an index': [
+  'a database without an index': [
     change('drop index outbox_by_turn'),
     `${NOT_OURS}the index outbox_by_turn is missing. ${BACKUP}`,
   ],
-  'a column more': [
+  'a database with an extra column': [
     change('alter table leads add column notes text'),
     `${NOT_OURS}the table leads is not as this page makes it. ${BACKUP}`,
   ],
-  'a rule more': [
+  'a database with an extra constraint': [
     change(
       'drop index webhook_events_dead; create unique index webhook_events_dead on webhook_events (lead_id)',
     ),
     `${NOT_OURS}the index webhook_events_dead is not as this page makes it. ${BACKUP}`,
   ],
-  'a trigger of a stranger': [
+  'a database with an unknown trigger': [
     change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
     `${NOT_OURS}the trigger spy does not belong there. ${BACKUP}`,
   ],
-  'a view of a stranger': [
+  'a database with an unknown view': [
     change('create view everybody as select email from leads'),
     `${NOT_OURS}the view everybody does not belong there. ${BACKUP}`,
   ],
-  'a table whose name moves the cursor': [
+  'a database with a table name that moves the cursor': [
     change('create table "\u001B[2J" (id text)'),
     `${NOT_OURS}the table \uFFFD[2J does not belong there. ${BACKUP}`,
   ],
-  'an emptied list of migrations': [
+  'a database with an empty list of migrations': [
     change('delete from kysely_migration'),
     `${NOT_OURS}its list of migrations is empty. ${BACKUP}`,
   ],
-  'a list with a gap': [
+  'a database with a gap in its migrations': [
     change(`update kysely_migration set name = '2999-01-01-future'`),
     `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
   ],
-  'a list with other names': [
+  'a database with unknown migrations': [
     change(`update kysely_migration set name = '2020-01-01-x'`),
     `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
   ],
-  'one of a newer release': [
+  'a database of a newer release': [
     change(`insert into kysely_migration values ('2999-01-01-future', '2999-01-01')`),
     'was used by a newer version of this page. Restore it with that version, or name an older backup.',
   ],
-  'one that is cut short': [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
-  'one of which only the beginning is left': [(file) => truncateSync(file, 5000), DAMAGED],
-  'one with a page of rubbish': [
+  'a database without its last pages': [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
+  'a database cut off after its first pages': [(file) => truncateSync(file, 5000), DAMAGED],
+  'a database with a damaged page': [
     (file) => {
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.fill(0xa5, 4096, 8192));
     },
     DAMAGED,
   ],
-  'one with a row that refers to none': [
+  'a database with a broken foreign key': [
     change(LOOSE_ROW),
     `${NOT_OURS}rows of its table exported_leads refer to rows that are not there. ${BACKUP}`,
   ],
-  'one whose last writes are in a log beside it': [
+  'a database with its last writes in a separate log': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
-    `is not whole: what was written last is in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is incomplete: its last changes are in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
-  'one whose writer was interrupted': [
+  'a database with an interrupted write': [
     (file) => writeFileSync(`${file}-journal`, 'something'),
-    `is not whole: what was written last is in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is incomplete: its last changes are in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
 };
 
-describe('a restore lets in', () => {
-  it('what backup wrote, and keeps what was there', () =>
+describe('a restore', () => {
+  it('restores the backup and keeps the previous database', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
       const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =
-        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nWhat was there before is kept as (.+)\.$/.exec(
+        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database is kept as (.+)\.$/.exec(
           done.notes,
         ) ?? [];
       assert.deepEqual(await peopleIn(folder), ['ada']);
       assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
       const then = { ...settings, DATABASE_URL: `file:${kept}` };
       assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
-      // Twice in a second: neither is lost.
       for (const _ of ['once', 'again'])
         assert.equal(
           (await deskIn(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
@@ -196,7 +191,7 @@ describe('a restore lets in', () => {
       assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
     }));
 
-  it('a backup in place of a file that is no database any more, whose log is not played into it', () =>
+  it('replaces a damaged database without replaying its log', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -207,7 +202,7 @@ describe('a restore lets in', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('no session, sign-in or passkey of the desk, and says so', () =>
+  it('deletes sessions, sign-ins and passkeys of the desk, and says so', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -226,7 +221,7 @@ describe('a restore lets in', () => {
         assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
     }));
 
-  it('what an earlier release left, whichever that was', () =>
+  it('accepts a database left by any earlier release', () =>
     inFolder(async (folder) => {
       const names = Object.keys(MIGRATIONS);
       const left = (name: string) => path.join(folder, `${name}.db`);
@@ -236,7 +231,6 @@ describe('a restore lets in', () => {
         await close();
         assert.deepEqual(await inspectDatabase(left(name)), { type: 'fit', leads: 0, imported: 0 }, name);
       }
-      // On a machine where the page never ran.
       const done = await deskIn(folder, settings, ['restore', left(names[0] ?? '')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.doesNotMatch(done.notes, /is kept as/);
@@ -246,7 +240,7 @@ describe('a restore lets in', () => {
       assert.equal(count, names.length, 'it is brought up to date before it is let in');
     }));
 
-  it('a backup that another program has written anew: other spelling, other pages, statistics, a mode for logs', () =>
+  it('accepts a backup rewritten by another program, with other spelling, pages, statistics or log mode', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -269,7 +263,7 @@ describe('a restore lets in', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('a backup into the place behind a link, which stays', () =>
+  it('writes through a link, which stays', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const link = path.join(folder, 'data', 'leads.db');
@@ -285,7 +279,7 @@ describe('a restore lets in', () => {
     }));
 });
 
-describe('a restore refuses, and touches nothing for', () => {
+describe('a restore refuses, without changes,', () => {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'lead-page-'));
@@ -310,15 +304,15 @@ describe('a restore refuses, and touches nothing for', () => {
       for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
-  it('what is no file, is not there, or is the database itself', async () => {
+  it('a missing file, another file type, or the database itself', async () => {
     const inside = (name: string) => path.join(folder, name);
     makeNode(inside('pipe'), 'p');
     symlinkSync('loop', inside('loop'));
     symlinkSync('data/leads.db', inside('link.db'));
     for (const [name, sentence] of [
       ['missing.db', `does not exist. ${BACKUP}`],
-      ['data', `is no file. ${BACKUP}`],
-      ['pipe', `is no file. ${BACKUP}`],
+      ['data', `is not a file. ${BACKUP}`],
+      ['pipe', `is not a file. ${BACKUP}`],
       ['loop', 'cannot be read: its symbolic links form a loop. Name another.'],
       ['data/leads.db', `is the database itself. ${BACKUP}`],
       ['link.db', `is the database itself. ${BACKUP}`],
@@ -326,7 +320,7 @@ describe('a restore refuses, and touches nothing for', () => {
       assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
   });
 
-  it('a backup of another secret, and says which to put there first', async () => {
+  it('a backup with another secret, and names the one required', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     mkdirSync(elsewhere);
     await openTestService(elsewhere, {}).then(({ close }) => close());
@@ -335,13 +329,12 @@ describe('a restore refuses, and touches nothing for', () => {
       await refused([backup], { APP_SECRET: '' }, elsewhere),
       /app-secret differs from the secrets that this database knows\. Put the file back from a backup, or set APP_SECRET/,
     );
-    // On purpose, and with a warning.
     const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
     assert.equal(done.exitCode, 0, done.notes);
     assert.match(done.notes, /^Warning: This database was used with a different secret/m);
   });
 
-  it('a page that runs', async () => {
+  it('while the site runs', async () => {
     const running = await openTestService(folder, settings);
     try {
       assert.equal(
@@ -353,7 +346,7 @@ describe('a restore refuses, and touches nothing for', () => {
     }
   });
 
-  it('a database that is no file of this machine', async () => {
+  it('a database that is not a local file', async () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
     assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
@@ -362,8 +355,8 @@ describe('a restore refuses, and touches nothing for', () => {
   });
 });
 
-describe('a database that restore will not take back', () => {
-  it('is copied all the same, and its backup says so while there is time', () =>
+describe('a database that cannot be restored', () => {
+  it('is still backed up, with an early warning', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -378,7 +371,7 @@ describe('a database that restore will not take back', () => {
           [exitCode, notes],
           [
             1,
-            `${file} is written, but "restore" will refuse it, as ${live} is no whole database of this page: ${what}. Mend that, and call it again.`,
+            `${file} is written, but "restore" will refuse it, as ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
           ],
         );
         assert(existsSync(file));
@@ -386,8 +379,8 @@ describe('a database that restore will not take back', () => {
     }));
 });
 
-describe('what is in the place of the database', () => {
-  it('is put back with all its parts when the new one does not get there', () =>
+describe('the previous database', () => {
+  it('is put back completely if the new one cannot be moved into place', () =>
     inFolder((folder) => {
       const live = path.join(folder, 'leads.db');
       for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);

@@ -1,4 +1,4 @@
-// desk restore: replaces the database by a backup. Everything that can fail is tried on a copy first.
+// desk restore: replaces the database with a backup, after trying everything on a copy.
 import {
   closeSync,
   constants,
@@ -25,11 +25,10 @@ import { makePrivateFolder } from '#server/platform/private-files.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 const NAME_BACKUP = 'Name a file that "backup" wrote.';
-/** Advice by the reason why a file is refused. */
 const ADVICE = {
   'no database': NAME_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
-  damaged: 'Take an older backup, or rescue what is in it (docs/running.md).',
+  damaged: 'Use an older backup, or recover its data (docs/running.md).',
   unfit: NAME_BACKUP,
 } as const;
 export function addRestore(program: Command, desk: Desk): void {
@@ -51,7 +50,7 @@ export function addRestore(program: Command, desk: Desk): void {
         );
       const live = fileOf(database);
       mustBeBackup(file, live);
-      // A new machine has no such folder yet.
+      // A new machine may not have this folder.
       await orSay(live, async () => makePrivateFolder(path.dirname(live)));
       const place = await filePlace(live, 'a database');
       const copy = besideOf(place);
@@ -76,7 +75,7 @@ export function addRestore(program: Command, desk: Desk): void {
           takePlace(copy, place, kept);
         });
         desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
-        if (isKept) desk.note(`What was there before is kept as ${kept}.`);
+        if (isKept) desk.note(`The previous database is kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(
             'The sessions, sign-ins and passkeys of the desk in the backup were not taken over: desk users sign in with a mailed code, and add their passkeys again.',
@@ -88,27 +87,26 @@ export function addRestore(program: Command, desk: Desk): void {
     });
 }
 
-/** @throws {CommandFailure} when it cannot be a backup, as far as that is seen without reading it */
+/** @throws {CommandFailure} if a look at the folder shows that it is not a backup */
 function mustBeBackup(file: string, live: string): void {
   const found = statOf(file);
   if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
-  if (!found.isFile()) throw new CommandFailure(`${file} is no file. ${NAME_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
   if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
   const current = statOf(live);
   if (found.dev === current?.dev && found.ino === current.ino)
     throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   const real = realpathSync(file);
-  // Without its log, the file is out of date, or in the middle of a change.
+  // Without its log, the file is out of date or in the middle of a change.
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
-      `${file} is not whole: what was written last is in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
-  // A file that cannot be read fails here, before a failure can be about the copy.
+  // Fails here if unreadable, so that later failures are about the copy.
   closeSync(openSync(file, 'r'));
 }
 
-/** The first free one of name, name-2, name-3 … */
 function freeName(name: string, number = 1): string {
   const tried = number === 1 ? name : `${name}-${number}`;
   return ['', ...COMPANIONS].some((part) => existsSync(tried + part)) ? freeName(name, number + 1) : tried;
@@ -117,9 +115,9 @@ function freeName(name: string, number = 1): string {
 const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
 
 /**
- * Opens the service on the copy as the next start would: a secret that does not fit, or a full disk, fails before anything has changed.
- * What lets people in at the desk is deleted: whoever could write to a backup could have planted it.
- * @returns the warnings of the start, and what was deleted
+ * Opens the service on the copy as the next start would, so that a wrong secret or a full disk fails before anything changes. Deletes the
+ * desk's sessions and passkeys, because someone with write access to the backup could have planted them.
+ * @returns warnings, and the deleted access
  */
 async function bringUpToDate(
   desk: Desk,

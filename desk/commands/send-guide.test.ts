@@ -1,4 +1,3 @@
-// desk send-guide: a lead gets the guide once more, and nobody who must not be mailed does.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -21,10 +20,9 @@ async function guides({ database: { db } }: ServerUnderTest) {
 
 for (const engine of ENGINES)
   describe(`desk send-guide on ${engine}`, () => {
-    it('mails a lead the same guide again, with a link that opens it', () =>
+    it('mails a lead the same guide again, with a working link', () =>
       withServer({ engine, env }, async (server) => {
         await becomeLead(server, EMAIL);
-        // The code, then the guide.
         const first = await server.inbox.waitForMail(EMAIL, 2);
         await until(() => server.mailEvents.length === 2);
         await server.advance(3_600);
@@ -41,7 +39,7 @@ for (const engine of ENGINES)
         assert.equal((await device.get(API.article)).statusCode, 200);
       }));
 
-    it('queues none beside one that waits', async () => {
+    it('queues no second guide while one is waiting', async () => {
       const later = () => Object.assign(new Error('Later'), { responseCode: 451 });
       let isBusy = false;
       const onRecipient = () => (isBusy ? later() : null);
@@ -61,7 +59,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('refuses who is no lead, was erased, or is not to be mailed, each in its words', () =>
+    it('gives a specific reason for people who are not leads, erased or suppressed', () =>
       withServer({ engine, env }, async (server) => {
         const refused = async (email: string, sentence: RegExp) => {
           const before = await guides(server);
@@ -71,8 +69,8 @@ for (const engine of ENGINES)
           assert.deepEqual(await guides(server), before);
         };
         await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
-        await refused('never@example.com', /^Nothing was queued: never@example\.com is no lead, /);
-        await refused('unknown@example.com', /is no lead, because the address was never verified here\./);
+        await refused('never@example.com', /^Nothing was queued: never@example\.com is not a lead, /);
+        await refused('unknown@example.com', /is not a lead, because the address was never verified here\./);
 
         await becomeLead(server, EMAIL);
         await desk(server.service, ['suppress', 'add', EMAIL]);
@@ -87,7 +85,7 @@ for (const engine of ENGINES)
         assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
       }));
 
-    it('says so where no guide is mailed at all', () =>
+    it('explains that no guide is configured for mailing', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         const { exitCode, notes } = await sendGuide(server);

@@ -1,4 +1,3 @@
-// desk send-guide: mails the guide to a lead once more.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';

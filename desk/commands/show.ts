@@ -1,4 +1,3 @@
-// desk show: lists what happened with one address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -6,7 +5,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { storyOf } from '#desk/people/timeline.ts';
+import { timelineOf } from '#desk/people/timeline.ts';
 
 export function addShow(program: Command, desk: Desk): void {
   program
@@ -18,7 +17,7 @@ export function addShow(program: Command, desk: Desk): void {
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
       const { database } = await desk.service();
-      const story = storyOf(await personalDataOf(database.db, email));
+      const story = timelineOf(await personalDataOf(database.db, email));
       if (json) {
         await desk.print(jsonText({ email, story }));
         return;

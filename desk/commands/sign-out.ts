@@ -1,4 +1,3 @@
-// desk sign-out: ends a person's sessions of the desk in a browser.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';

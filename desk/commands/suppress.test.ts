@@ -1,4 +1,3 @@
-// The list of who is not to be mailed, as the operator sees it.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`the suppression list on ${engine}`, () => {
-    it('is added to and removed from; what a person decided themselves, the operator cannot undo', () =>
+    it('can be extended and reduced, except that decisions of the person are final', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -46,7 +45,7 @@ for (const engine of ENGINES) {
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
       }));
 
-    it('gives back an address that was put there by a slip, with the reason in the chain', () =>
+    it('removes a mistake and seals the reason in the chain', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
@@ -89,7 +88,6 @@ for (const engine of ENGINES) {
         });
         assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);
 
-        // What was sealed and what stands are compared, as of any other proof.
         await server.database.db
           .updateTable('suppression_removals')
           .set({ note: 'never mind' } as never)
@@ -103,7 +101,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it('keeps what a person decided, whatever the operator noted before', () =>
+    it('keeps decisions of the person, whatever the operator noted before', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
@@ -126,13 +124,13 @@ for (const engine of ENGINES) {
         assert.match(removed.notes, /stays on the list \(unsubscribed since.*Taken off it: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
-        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.match(refused.notes, /decided this, so only a new verified consent/);
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
-        // A complaint is never the operator's to undo; and of no lead, no reason is kept.
+        // An operator cannot undo a complaint, and a suppression without a lead stores no reason.
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not kept/s);
+        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not stored/s);
         assert.equal(
           (await suppress(server, 'remove', 'new@example.com')).notes,
           'new@example.com is not on the list.',
@@ -141,7 +139,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('goes out as CSV and comes in from one; a line without an address changes nothing', () =>
+    it('exports and imports CSV; a line without an address cancels the import', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
@@ -174,7 +172,7 @@ for (const engine of ENGINES) {
           writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
           assert.match(
             (await suppress(server, 'import', list)).notes,
-            /line 2 of .*in\.csv has a reason that is none/,
+            /line 2 of .*in\.csv has a reason other than/,
           );
           writeFileSync(list, '');
           assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
@@ -185,10 +183,9 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('begins anew with a person who was erased, whatever the operator had noted', () =>
+    it('starts over for a person who was erased, whatever the operator had noted', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
-        // The guide.
         await server.inbox.waitForMail(ADA, 2);
         await suppress(server, 'add', ADA);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
@@ -204,7 +201,7 @@ for (const engine of ENGINES) {
         assert.match(guide.notes, /is queued|waits to be sent/);
       }));
 
-    it('dates a note about a person who was erased anew, and never takes for a slip what they had decided', () =>
+    it("updates the date of a note after an erasure, and never treats the person's decision as a mistake", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
@@ -228,11 +225,11 @@ for (const engine of ENGINES) {
           ],
         );
         const refused = await suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
-        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.match(refused.notes, /decided this, so only a new verified consent/);
         assert.equal(refused.exitCode, 1);
       }));
 
-    it('keeps people out of what goes to other programs, and says who they are', () =>
+    it('excludes people from exports to other programs and reports them', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await becomeLead(server, EVE);

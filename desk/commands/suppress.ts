@@ -1,4 +1,3 @@
-// desk suppress: the list of addresses that get no mail.
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
@@ -9,12 +8,12 @@ import { openInput } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import {
-  findSlips,
+  findMistakes,
   GIVEN_REASONS,
   sayEntry,
   sealBeforeRemoval,
   suppressAddress,
-  undoSlips,
+  undoMistakes,
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/audit-log/audit-log.ts';
@@ -84,15 +83,15 @@ function addRemove(list: Command, desk: Desk): void {
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
       const note = reason?.trim() ?? null;
-      if (note === '') throw new CommandFailure('Say why it was a slip: --reason "…".', 2);
+      if (note === '') throw new CommandFailure('Give the reason for the mistake: --reason "…".', 2);
       const service = await desk.service();
-      const going = await findSlips(service.database.db, service, { email, note });
+      const going = await findMistakes(service.database.db, service, { email, note });
       const noted = going.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
         yes === true ||
         (await desk.confirm(
-          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a slip, and mail to the address again? (y/N) `,
+          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a mistake, and mail this address again? (y/N) `,
         ));
       if (!agreed)
         throw new CommandFailure(
@@ -100,7 +99,7 @@ function addRemove(list: Command, desk: Desk): void {
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
-        const result = await undoSlips(tx, service, { email, slips: going, note });
+        const result = await undoMistakes(tx, service, { email, mistakes: going, note });
         await noteIt('unsuppressed', email, 'suppress remove');
         return result;
       });
@@ -113,7 +112,9 @@ function addRemove(list: Command, desk: Desk): void {
       );
       if (position !== null) desk.note(`Your reason is entry ${position} of the chain of consents.`);
       else if (note !== null)
-        desk.note('Your reason is not kept: the address is no lead, so the chain has no consent of it.');
+        desk.note(
+          'Your reason is not stored: the address is not a lead, so the chain has no consent for it.',
+        );
       if (removed.some(({ owner }) => owner === 'noted'))
         desk.note(
           'Programs that got lead.unsubscribed, or the list, know nothing of this: undo it there, too.',
@@ -149,7 +150,7 @@ function addExportList(list: Command, desk: Desk): void {
       const service = await desk.service();
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
-        // Before the first address goes out: an export that breaks off has shown some.
+        // Logged first, because an interrupted export has already disclosed some addresses.
         await noteCommand(service, 'exported', null, 'suppress export');
         await append(csvLine(HEADINGS));
         for await (const entries of shownPages(service.database.db)) {
@@ -185,7 +186,7 @@ function addImportList(list: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
           if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
-          // With the first: it may be stopped before the last.
+          // Logged with the first entry, because the import may be stopped before the last.
           if (added === 0) await note('suppressed', null, 'suppress import');
           return true;
         });
@@ -193,12 +194,15 @@ function addImportList(list: Command, desk: Desk): void {
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others stood there.`,
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others were already there.`,
       );
     });
 }
 
-/** Reads all of a file before anything is changed. @throws {CommandFailure} when a line has no address, or a reason that is none */
+/**
+ * Reads the whole file before anything changes.
+ * @throws {CommandFailure} if a line has no e-mail address, or an unknown reason
+ */
 async function readList(
   file: string,
   otherwise: GivenReason,
@@ -227,7 +231,7 @@ async function readList(
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has a reason that is none of ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
+        `Nothing was changed: line ${line} of ${file} has a reason other than ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
       );
     entries.push({ email: normaliseEmail(typed), reason });
   }

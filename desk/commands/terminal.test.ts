@@ -1,10 +1,8 @@
-// What a terminal shows while something long is at work, and that nothing of it is left.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { createTerminal } from '#desk/commands/terminal.ts';
 
-/** A screen of one line, and what has scrolled by. */
 function createScreen(isTTY: boolean) {
   const lines: string[] = [''];
   let column = 0;
@@ -32,7 +30,7 @@ function createScreen(isTTY: boolean) {
   return { lines, stream: isTTY ? { isTTY: true, write, cursorTo, clearLine } : { write } };
 }
 
-it('progress is one line, which the next note replaces', () => {
+it('progress stays on one line, which the next note replaces', () => {
   const { lines, stream } = createScreen(true);
   const { note, progress, endProgress } = createTerminal(stream);
   progress('1000 of 2000 lines …');
@@ -46,7 +44,7 @@ it('progress is one line, which the next note replaces', () => {
   assert.deepEqual(lines, ['Done.', '']);
 });
 
-it('no progress is shown where the stream is no terminal', () => {
+it('progress is not shown without a terminal', () => {
   const { lines, stream } = createScreen(false);
   const { note, progress } = createTerminal(stream);
   progress('1000 of 2000 lines …');

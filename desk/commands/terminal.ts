@@ -1,18 +1,13 @@
-// The terminal: notes, a line that shows progress, and colours where they can be seen.
 import { styleText } from 'node:util';
 import type { WriteStream } from 'node:tty';
 
-/** Colours of states, and styles of headings and asides. */
 export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
 type Stream = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | 'cursorTo' | 'clearLine'>>;
 
 export type Terminal = {
-  /** Writes a line. */
   readonly note: (line: string) => void;
-  /** Shows progress in one line, which the next note or progress replaces. Shows nothing where the stream is no terminal. */
   readonly progress: (line: string) => void;
-  /** Removes that line. */
   readonly endProgress: () => void;
 };
 
@@ -40,7 +35,7 @@ export function createTerminal(stream: Stream): Terminal {
   };
 }
 
-/** Colours text for a terminal, unless NO_COLOR or TERM forbid it; FORCE_COLOR demands it anywhere. */
+/** NO_COLOR and TERM can forbid colours; FORCE_COLOR enables them everywhere. */
 export const paintFor =
   (stream: NodeJS.WritableStream) =>
   (paint: Paint, text: string): string =>

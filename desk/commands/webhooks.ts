@@ -1,4 +1,3 @@
-// desk webhooks: lists, repeats and tests the events that are sent to other programs.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -64,8 +63,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
         if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
         return count;
       });
-      if (revived < ids.length)
-        desk.note(`${ids.length - revived} of them are not dead, or there is no such event.`);
+      if (revived < ids.length) desk.note(`${ids.length - revived} of them are not dead or do not exist.`);
       desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);
       if (revived === 0 && !all) throw new CommandFailure('Nothing is tried again.');
     });

@@ -1,4 +1,3 @@
-// What the doctor finds at PUBLIC_URL, asked as a visitor would ask: its name, its certificate, what answers, and the way there without https.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
@@ -72,7 +71,7 @@ async function found(
 }
 
 describe('the doctor at PUBLIC_URL', () => {
-  it('finds the page behind a certificate that browsers trust, and http led to https', async () => {
+  it('accepts a site with a trusted certificate and http redirected to https', async () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(
       createHttpServer((request, response) => {
@@ -85,7 +84,7 @@ describe('the doctor at PUBLIC_URL', () => {
     ]);
   });
 
-  it('says that the certificate ends soon', async () => {
+  it('warns of a certificate that expires soon', async () => {
     await using site = await secured(CERTIFICATE);
     const [first] = await found(site.port, { now: Date.UTC(2119, 11, 25) });
     assert.equal(
@@ -124,7 +123,7 @@ describe('the doctor at PUBLIC_URL', () => {
       assert.deepEqual(await found(site.port, { publicUrl, zone }), [`problem address: ${sentence}`]);
     });
 
-  it('says what else answers there, or that nothing does', async () => {
+  it('reports another server at the URL, or none', async () => {
     await using other = await secured(CERTIFICATE, KEY, (_request, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     });
@@ -140,7 +139,7 @@ describe('the doctor at PUBLIC_URL', () => {
     ]);
   });
 
-  it('says that the name leads nowhere, or that DNS does not answer', async () => {
+  it('reports a name that does not resolve, or DNS that does not respond', async () => {
     assert.deepEqual(await found(443, { zone: {} }), [
       'problem address: guide.example.com has no address in DNS, so no visitor finds the page. Publish an A record (and AAAA) with the address of this machine, or of the proxy in front of it.',
     ]);
@@ -151,18 +150,18 @@ describe('the doctor at PUBLIC_URL', () => {
     );
   });
 
-  it('says that a page can be read without https, and that TRUST_PROXY is missing', async () => {
+  it('warns of a page readable without https, and of missing TRUST_PROXY', async () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
       'warning address: http://guide.example.com answers without leading to https: who comes that way types without encryption. Have the proxy redirect it (308).',
-      'warning address: PUBLIC_URL is https, so a proxy stands in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+      'warning address: PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
     ]);
   });
 
-  it('asks nothing where PUBLIC_URL is of this machine', async () => {
+  it('checks nothing if PUBLIC_URL is local', async () => {
     assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
-      'note address: PUBLIC_URL is an address of this machine alone, so that it was not asked from outside.',
+      'note address: PUBLIC_URL is an address of this machine, so it was not tested from outside.',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// Asks PUBLIC_URL as a visitor would: by its name in DNS, with a certificate that browsers trust, and without https.
+// Checks PUBLIC_URL as a visitor reaches it: DNS, a trusted certificate, and plain http.
 import { request as askHttp, type IncomingMessage } from 'node:http';
 import { request as askHttps } from 'node:https';
 import { isIP } from 'node:net';
@@ -16,22 +16,19 @@ import { API } from '#shared/api.ts';
 const { ok, note, warning, problem } = about('address');
 
 const ANSWER_WITHIN_MS = 5_000;
-/** Certificates that are renewed automatically are renewed long before. */
 const SOON_DAYS = 14;
 
 type Way = {
   readonly dns: Pick<Dns, 'addresses'>;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Ends it. */
   readonly signal: AbortSignal;
-  /** Where http is asked; 80 if not given. */
+  /** Port for plain http; defaults to 80. */
   readonly httpPort?: number;
-  /** The authority whose certificates are trusted; those of Node if not given. */
+  /** Trusted certificate authority; defaults to those of Node. */
   readonly ca?: string;
 };
 
-/** Asks from this machine: a router that keeps it from its own address is mentioned where nothing answers. */
 export async function examineAddress(
   { publicUrl, basePath, trustProxy }: Pick<Config, 'publicUrl' | 'basePath' | 'trustProxy'>,
   way: Way,
@@ -39,7 +36,7 @@ export async function examineAddress(
   const url = new URL(publicUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isLoopback(host))
-    return [note('PUBLIC_URL is an address of this machine alone, so that it was not asked from outside.')];
+    return [note('PUBLIC_URL is an address of this machine, so it was not tested from outside.')];
   const found =
     isIP(host) === 0 ? await way.dns.addresses(host) : { type: 'records' as const, records: [host] };
   if (found.type === 'failed')
@@ -60,7 +57,7 @@ export async function examineAddress(
     ...(trustProxy === false
       ? [
           warning(
-            'PUBLIC_URL is https, so a proxy stands in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+            'PUBLIC_URL is https, so a proxy is in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
           ),
         ]
       : []),
@@ -86,7 +83,6 @@ async function judgePage(
   } catch (error) {
     return problem(explain(error, publicUrl, host));
   }
-  // As server/http/health.ts answers.
   if (response.statusCode !== 200 || !body.includes('"status":"ok"'))
     return problem(
       `${publicUrl} is answered with ${response.statusCode ?? 0}, and not by this page. Have the proxy pass it on to this page’s port, path included.`,
@@ -101,7 +97,7 @@ async function judgePage(
     : ok(`The page answers at ${publicUrl}, and its certificate is good for ${days} more days.`);
 }
 
-/** The way of a visitor who types the name without https. */
+/** Follows a visitor who types the name without https. */
 async function judgePlain(
   { hostname: host }: URL,
   { httpPort = 80, ...way }: Way & { address: string },
@@ -132,7 +128,7 @@ function ask(
       host: address,
       port: url.port,
       path: url.pathname,
-      // Another Host is not this page's, and another name has another certificate.
+      // Another Host header or TLS name would reach another site.
       headers: { host: url.host },
       agent: false,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
@@ -158,7 +154,6 @@ function explain(error: unknown, publicUrl: string, host: string): string {
   }
 }
 
-/** The names of a certificate for others, without their kind. */
 function namesIn(error: unknown): string {
   const { cert } = error as { cert?: { subjectaltname?: string } };
   return cert?.subjectaltname?.replaceAll('DNS:', '') ?? 'another name';

@@ -1,4 +1,3 @@
-// Examines how old the newest backup of `desk backup` is. Backups of other programs leave no trace here.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -9,17 +8,16 @@ import type { Config } from '#server/settings/settings.ts';
 
 const { ok, note, warning } = about('backup');
 
-/** A nightly backup that failed once is noticed the next day. */
+/** A failed nightly backup is reported on the next day. */
 const LATE_DAYS = 2;
 
-/** The file beside the database in which `desk backup` notes when it last ended well. */
+/** `desk backup` records its last success in this file. */
 const noteBeside = (file: string): string => path.join(path.dirname(file), 'last-backup');
 
-/** Notes that a backup was written and checked. @param file of the database */
+/** @param file path of the database */
 export const noteBackup = (file: string, now: number): Promise<void> =>
   writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
 
-/** @param now milliseconds since 1970 */
 export async function examineBackup(database: Config['database'], now: number): Promise<readonly Finding[]> {
   if (database.engine !== 'sqlite' || database.file === ':memory:') return [];
   const text = await readFile(noteBeside(database.file), 'utf8').catch((error: unknown) => {

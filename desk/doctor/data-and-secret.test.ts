@@ -1,4 +1,3 @@
-// What the doctor says about the database, its clock, its disk and its secret.
 import assert from 'node:assert/strict';
 import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +15,7 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
   describe(`the doctor on ${engine}`, () => {
-    it('says when the clock is behind the newest row', () =>
+    it('reports a clock behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
         await service.database.db
@@ -42,7 +41,7 @@ for (const engine of ENGINES) {
         assert.equal(well?.state, 'ok');
       }));
 
-    it('says when a newer version has used the database, and when its tables are of an older one', () =>
+    it('reports a database from a newer version, and tables from an older one', () =>
       withInstance({ engine }, async (instance) => {
         const { settings } = patientOf(instance, instance.env);
         assert(settings.type === 'settings');
@@ -62,7 +61,7 @@ for (const engine of ENGINES) {
         await close();
       }));
 
-    it('says when the secret is none the database knows', () =>
+    it('reports a secret unknown to the database', () =>
       withInstance({ engine }, async (instance) => {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
         const [other] = await findingsAbout('secret', instance, { env });
@@ -73,7 +72,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the doctor', () => {
-  it('says when the database is away, moved, no database, or damaged', () =>
+  it('reports a database that is missing, moved, damaged or of another type', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const about = async (url?: string) => {
         const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
@@ -89,14 +88,12 @@ describe('the doctor', () => {
       writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
       assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
 
-      // A page in the middle of it.
       const damaged = path.join(instance.folder, 'damaged.db');
       const bytes = readFileSync(file);
       writeFileSync(damaged, bytes);
       const descriptor = openSync(damaged, 'r+');
       writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(bytes.length / 4096 / 2) * 4096);
       closeSync(descriptor);
-      // Which sentence it is depends on whose page that was.
       assert.match(
         await about('file:./damaged.db'),
         /^problem: .*damaged\.db is (not a SQLite database, or is )?damaged/,
@@ -104,10 +101,13 @@ describe('the doctor', () => {
 
       rmSync(file);
       writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
-      assert.match(await about(), /^problem: There is no database at .*leads\.db, and there was/);
+      assert.match(
+        await about(),
+        /^problem: There is no database at .*leads\.db, although its secret is there/,
+      );
     }));
 
-  it('says when the kept secret is gone or cut short, and when others can read what is ours', () =>
+  it('reports a lost or truncated stored secret, and private files readable by others', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const secretFile = path.join(instance.folder, 'data/app-secret');
       const env = { APP_SECRET: '' };
@@ -126,7 +126,7 @@ describe('the doctor', () => {
     }));
 
   const skip = behindPgBouncer();
-  it('says by how much the clock of PostgreSQL differs, and that it takes no writes', { skip }, () =>
+  it('reports a different clock in PostgreSQL, and a read-only PostgreSQL', { skip }, () =>
     withInstance({ engine: 'postgres' }, async (instance) => {
       const url = new URL(instance.env['DATABASE_URL'] ?? '');
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -153,7 +153,7 @@ describe('the doctor', () => {
     }),
   );
 
-  it('judges the room on the disk', () => {
+  it('judges free disk space', () => {
     const room = (freeBytes: number, filesLeft: number | null = null) =>
       judgeRoom('/srv/guide', { freeBytes, filesLeft });
     assert.deepEqual(room(5 * 1024 ** 3), {

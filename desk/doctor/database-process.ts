@@ -1,5 +1,4 @@
-// The process in which the doctor examines the database: reading a large file would block everything else, and a process can be ended
-// wherever it hangs. It receives the settings of the database, and sends back what it found.
+// Examines the database in a separate process, which can be killed while it hangs and does not block the doctor.
 import process from 'node:process';
 
 import type { Config } from '#server/settings/settings.ts';

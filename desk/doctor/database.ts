@@ -1,4 +1,4 @@
-// Examines the database (there, reachable, whole, up to date, takes writes), and the clock against the times in its rows.
+// Checks that the database is reachable, intact, migrated and writable, and that its times match the clock.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -14,17 +14,16 @@ import { sayHost } from '#server/platform/database-url.ts';
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
 
-/** Longer than the other limits of the doctor: enough to read a gigabyte. */
+/** Enough to read a gigabyte. */
 const LOOK_WITHIN_MS = 15_000;
 const LOOKER = path.resolve(import.meta.dirname, 'database-process.ts');
 
 export type DatabaseView = {
   readonly findings: readonly Finding[];
-  /** Null when it could not be read, or there is none yet. */
+  /** Null if the database is missing or unreadable. */
   readonly look: Look | null;
 };
 
-/** Looks at the database, and leaves nothing in it. */
 export async function viewDatabase(database: Config['database'], signal: AbortSignal): Promise<DatabaseView> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
@@ -33,7 +32,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, and there was: its secret lies there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
+              `There is no database at ${database.file}, although its secret is there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
             )
           : note(`There is no database at ${database.file} yet: the first start makes it.`),
       );
@@ -77,7 +76,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   return { findings, look };
 }
 
-/** @param where what the database is called */
+/** @param where name of the database in the sentence */
 function sayWriteFault(
   engine: Config['database']['engine'],
   where: string,
@@ -96,7 +95,6 @@ function sayWriteFault(
 
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
 
-/** Runs the process that looks at the database. @returns what it found until it ended, or its time was over */
 async function see(
   database: Config['database'],
   signal: AbortSignal,
@@ -106,7 +104,7 @@ async function see(
     damage: null,
     failure: null,
   };
-  // It rolls back what it writes, so that it may be killed at any moment; no other signal ends it while it reads.
+  // SIGKILL is safe because every write is rolled back, and works while SQLite reads.
   const looker = fork(LOOKER, {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -129,10 +127,7 @@ async function see(
   });
 }
 
-/**
- * Whether the clock fits what the database knows of time.
- * @param now milliseconds since 1970
- */
+/** @param now milliseconds since 1970 */
 export function examineClock(look: Look | null, now: number): readonly Finding[] {
   if (look === null)
     return [

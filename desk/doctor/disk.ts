@@ -1,4 +1,4 @@
-// Examines the free space on the disk of the database: on a full disk, visitors are turned away.
+// Checks free disk space: with a full disk, visitors are turned away.
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const MIB = 1024 ** 2;
 const LOW_BYTES = 1024 * MIB;
 const SCARCE_BYTES = 100 * MIB;
 
-/** @param folder of the database; need not exist yet */
+/** @param folder of the database; may be missing */
 export async function examineDisk(folder: string): Promise<readonly Finding[]> {
   let place = folder;
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
@@ -19,7 +19,7 @@ export async function examineDisk(folder: string): Promise<readonly Finding[]> {
   return [judgeRoom(place, { freeBytes: bavail * bsize, filesLeft: files === 0 ? null : ffree })];
 }
 
-/** @param room filesLeft: number of files that still fit; null where the disk has no such limit */
+/** @param room filesLeft is null on a disk without a limit of files */
 export function judgeRoom(
   folder: string,
   { freeBytes, filesLeft }: { freeBytes: number; filesLeft: number | null },

@@ -1,4 +1,4 @@
-// DKIM (RFC 6376): whether what is published under our selector is the public half of the key we sign with.
+// DKIM (RFC 6376): checks that the published public key matches the signing key.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -11,10 +11,10 @@ import { dkimComplaint } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');
 
-/** Mail servers accept shorter keys, but no new one should be shorter (RFC 8301, section 3.2). */
+/** Shorter keys still work, but RFC 8301 (section 3.2) advises against new ones. */
 const GOOD_BITS = 2048;
 
-/** @param dkim null: this server does not sign */
+/** @param dkim null if mail is not signed */
 export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<readonly Finding[]> {
   if (dkim === null)
     return [
@@ -36,7 +36,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   if (answer.records.length > 1)
     return [
       problem(
-        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Publish one in place of all.`,
+        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Replace them with one.`,
         publish,
       ),
     ];
@@ -65,7 +65,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   return findings.length > 0 ? findings : [ok(`The key at ${name} is ours.`)];
 }
 
-/** Why a mail server cannot check our signature with a record, as the rest of a sentence; null when it can. */
+/** The rest of a sentence; null if mail servers can verify our signature. */
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   const listed = (tag: string, wanted: readonly string[]) =>
     tags
@@ -77,24 +77,23 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
   if (key === undefined) return 'holds no key (p=).';
   if (key === '') return 'says that the key was withdrawn (an empty p=).';
   if (!listed('k', ['rsa'])) return 'is for another kind of key than ours, which is RSA.';
-  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, with which we sign.';
+  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, which we use to sign.';
   if (!listed('s', ['*', 'email'])) return 'is not for e-mail (s=).';
   const published = keyOf(key);
   if (published === null) return 'holds a key that cannot be read.';
   return derOf(published) === derOf(ours)
     ? null
-    : 'holds another key than DKIM_PRIVATE_KEY_FILE: every signature of ours is refused.';
+    : 'holds another key than DKIM_PRIVATE_KEY_FILE: all our signatures fail.';
 }
 
 const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');
 
-/** Reads a key in the form of RFC 6376 (RSAPublicKey), or in the usual one (SubjectPublicKeyInfo). */
 function keyOf(base64: string): KeyObject | null {
   for (const type of ['spki', 'pkcs1'] as const) {
     try {
       return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type });
     } catch {
-      // Perhaps the other way.
+      // The key may have the other format.
     }
   }
   return null;

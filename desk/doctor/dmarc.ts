@@ -1,4 +1,4 @@
-// DMARC (RFC 7489): what mail servers do with mail that claims to be ours and cannot prove it, and whether ours can prove it.
+// DMARC (RFC 7489): checks the policy for unauthenticated mail, and whether our mail passes it.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
@@ -10,7 +10,7 @@ const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
 /**
  * @param domain of MAIL_FROM
- * @param signs the domain that we sign for (DKIM_DOMAIN); null when we do not sign
+ * @param signs DKIM_DOMAIN; null without signing
  */
 export async function examineDmarc(
   dns: Dns,
@@ -35,7 +35,7 @@ export async function examineDmarc(
   if (found.count > 1)
     return [
       problem(
-        `There are ${found.count} DMARC records at ${name}, and mail servers take none of several. Publish one.`,
+        `There are ${found.count} DMARC records at ${name}, and mail servers accept only one. Publish one.`,
         {
           ...ours,
           name,
@@ -75,7 +75,7 @@ export async function examineDmarc(
   return [ok(`DMARC of ${domain} (${name}) asks for ${policy}.`), ...rest];
 }
 
-/** Whether our signature counts for the address in From (section 3.1.1). */
+/** Alignment of the signing domain with From (RFC 7489, section 3.1.1). */
 function alignment(
   domain: string,
   { signs, isStrict, isEnforced }: { signs: string | null; isStrict: boolean; isEnforced: boolean },
@@ -84,7 +84,7 @@ function alignment(
     return isEnforced
       ? [
           note(
-            `A mail of ours passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
+            `Our mail passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
           ),
         ]
       : [];
@@ -100,13 +100,12 @@ type Found =
       readonly name: string;
       readonly record: string;
       readonly count: number;
-      /** The record is that of the organisation, and our domain is below it. */
       readonly isInherited: boolean;
     }
   | { readonly type: 'none' }
   | { readonly type: 'failed'; readonly name: string; readonly reason: string };
 
-/** At the domain itself, or at the one that was registered (section 6.6.3). */
+/** Searches the domain, then the registered domain (RFC 7489, section 6.6.3). */
 async function findRecord(dns: Dns, domain: string): Promise<Found> {
   for (const place of new Set([domain, organisationOf(domain)])) {
     const name = `_dmarc.${place}`;

@@ -1,6 +1,6 @@
-// The lists of DKIM and DMARC records: name=value, separated by semicolons (RFC 6376, section 3.2).
+// DKIM and DMARC records: name=value pairs, separated by semicolons (RFC 6376, section 3.2).
 
-/** @returns the values by name, as they are written. Of a name that comes twice, the first */
+/** @returns raw values by name; a repeated name keeps its first value */
 export function readTags(record: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   for (const part of record.split(';')) {

@@ -1,4 +1,3 @@
-// desk doctor as an operator calls it: what it finds, how it ends, and that it touches nothing. On both engines where the database is looked at.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -26,7 +25,7 @@ import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 for (const engine of ENGINES) {
   describe(`the doctor on ${engine}`, () => {
     const skip = engine === 'postgres' && behindPgBouncer();
-    it('finds nothing wrong where nothing is, and leaves the database as it was', { skip }, () =>
+    it('finds nothing wrong in a healthy instance, and leaves the database unchanged', { skip }, () =>
       withInstance({ engine }, async (instance) => {
         const file = path.join(instance.folder, 'data/leads.db');
         const before = engine === 'sqlite' ? readFileSync(file) : null;
@@ -38,7 +37,6 @@ for (const engine of ENGINES) {
         const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
         assert.deepEqual(states, {
           settings: 'ok',
-          // The sample's links at the foot of the page lead nowhere.
           words: 'note',
           page: 'note',
           address: 'note',
@@ -64,7 +62,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the doctor', () => {
-  it('says in the terminal what to publish, ends with 1, and sends a sample with --send', () =>
+  it('prints DNS records to publish, exits with 1, and sends a sample with --send', () =>
     withInstance({ engine: 'sqlite', zone: { 'example.com': {} } }, async (instance) => {
       const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), [
         '--send',
@@ -80,7 +78,7 @@ describe('the doctor', () => {
       await instance.inbox.waitForMail('ada@example.com');
     }));
 
-  it('asks the domain of return paths for MX and SPF, and sends a sample with one, as codes have one', () =>
+  it('checks MX and SPF of the return-path domain, and uses it for the sample', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
       await doctor(patientOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
@@ -105,7 +103,7 @@ describe('the doctor', () => {
       );
     }));
 
-  it('says how old the newest backup is', () =>
+  it('reports the age of the newest backup', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const backup = (now: number) => findingsAbout('backup', instance, { now });
       assert.match(
@@ -133,7 +131,7 @@ describe('the doctor', () => {
       }
     }));
 
-  it('says that the mail server refuses everybody', () =>
+  it('reports that the mail server refuses everyone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const problems = async () =>
         (await findingsAbout('mail account', instance)).filter(({ state }) => state === 'problem');
@@ -150,7 +148,7 @@ describe('the doctor', () => {
       assert.deepEqual(others, []);
     }));
 
-  it('says that events were given up', () =>
+  it('reports undelivered events', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { WEBHOOK_URLS: 'https://crm.example.com/leads' };
       const about = () => findingsAbout('webhooks', instance, { env });
@@ -162,10 +160,10 @@ describe('the doctor', () => {
       database.exec(
         "insert into webhook_events (id, type, lead_id, endpoint, position, payload, state, attempts, due_at, created_at, queued_at, finished_at) values ('1', 'lead.verified', 'a', 'b', 1, '{}', 'dead', 9, 1, 1, 1, 1)",
       );
-      assert.match((await about())[0]?.sentence ?? '', /^1 event was given up after a day of tries\./);
+      assert.match((await about())[0]?.sentence ?? '', /^1 event was given up after a day of attempts\./);
     }));
 
-  it('says when the secret is easy to guess', () =>
+  it('reports a guessable secret', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       for (const guessable of [
         'a'.repeat(40),
@@ -177,7 +175,7 @@ describe('the doctor', () => {
       }
     }));
 
-  it('warns that a guide is mailed without a postal address, and that no mail needs one is no warning', () =>
+  it('warns if a guide is mailed without a postal address, but not if no mail requires one', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const warnings = async (guideEmail: string) =>
         (await findingsAbout('words', instance, { env: { GUIDE_EMAIL: guideEmail } }))
@@ -189,7 +187,7 @@ describe('the doctor', () => {
       assert.deepEqual(others, []);
     }));
 
-  it('says what of the sample is still on the page, and that search engines are not to list it', () =>
+  it('reports remaining sample content and noindex', () =>
     withInstance({ engine: 'sqlite' }, (instance) =>
       withLastingCampaignCopy(async (folder) => {
         appendFileSync(path.join(folder, 'site.yaml'), '\nnoindex: true\n');
@@ -200,7 +198,7 @@ describe('the doctor', () => {
       }),
     ));
 
-  it('looks at everything else when the words are wrong, and says so when the settings are', () =>
+  it('continues with invalid words, and reports invalid settings', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
       mkdirSync(words);
@@ -229,7 +227,6 @@ describe('the doctor', () => {
           'problem settings',
           'problem settings',
           'ok words',
-          // The links at the foot, and the sample's people, figures and publisher.
           'note words',
           'note words',
           'note words',
@@ -240,14 +237,14 @@ describe('the doctor', () => {
       );
     }));
 
-  it('refuses a sample to what is no address, and tries nothing', () =>
+  it('rejects an invalid address for the sample and tries nothing', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), ['--send', 'ada']);
       assert.deepEqual([exitCode, out], [2, '']);
       assert.match(notes, /"ada" is not an e-mail address/);
     }));
 
-  it('asks a running page for its health, and learns what only the page can see: its database file is gone', () =>
+  it('learns from the running site that its database file is gone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const file = path.join(instance.folder, 'served.db');
       const database = await freshDatabase('sqlite', { file });
@@ -273,7 +270,7 @@ describe('the doctor', () => {
       other.close();
     }));
 
-  it('ends in time when everything that it asks is silent', async () => {
+  it('ends in time if nothing responds', async () => {
     const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

@@ -1,5 +1,4 @@
-// Examines everything a running page depends on, all at once, and returns the findings. Works where the service cannot be opened, and
-// changes nothing.
+// Runs all examinations in parallel, without changes and without the service, which may not open.
 import path from 'node:path';
 import { isIP } from 'node:net';
 
@@ -29,25 +28,20 @@ import { isLoopback } from '#server/platform/loopback.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 
-/** The limit for all examinations together. */
+/** Limit for all examinations together. */
 const LIMIT_MS = 20_000;
-/** An examination that heeds the limit has this long to report that itself. */
 const GRACE_MS = 2_000;
 
 export type Patient = {
   readonly settings: ReturnType<typeof readSettings>;
   readonly campaignFolder: string;
-  /** DNS servers to ask instead of the machine's own. */
+  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
-  /** The address that gets a sample mail; null: none is sent. */
   readonly sampleTo: string | null;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** Ends everything early. */
   readonly signal: AbortSignal;
 };
 
-/** @returns the findings, in the order in which they are shown */
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
@@ -156,7 +150,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
     ...(nowhere.length > 0
       ? [
           note(
-            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the addresses of your own pages into site.yaml (footerLinks).`,
+            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the URLs of your pages into site.yaml (footerLinks).`,
           ),
         ]
       : []),
@@ -196,7 +190,6 @@ async function examineMail(
   ];
 }
 
-/** Examines what DNS says about the domain that mail comes from. */
 async function examineNames(
   config: Config,
   {
@@ -217,18 +210,18 @@ async function examineNames(
   if (config.mailFrom === null)
     findings.push(
       sender.warning(
-        `MAIL_FROM is not set, so that mail comes from ${from}. Set it to an address of a domain of your own, such as Guide <guide@example.com>.`,
+        `MAIL_FROM is not set, so mail comes from ${from}. Set it to an address at your domain, such as Guide <guide@example.com>.`,
       ),
     );
   if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain))
     return [
       ...findings,
       (config.mailFrom === null ? sender.note : sender.problem)(
-        `${domain} is no name in the public DNS: nobody out there accepts mail from ${from}, and DNS was not asked about it.`,
+        `${domain} is not a public domain name: mail servers do not accept mail from ${from}, and DNS was not asked about it.`,
       ),
     ];
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
-  // What is the sender in the envelope is what SPF is asked about (RFC 7208, section 2.4).
+  // SPF applies to the envelope sender (RFC 7208, section 2.4).
   const returnDomain = config.bounceDomain ?? domain;
   if (returnDomain !== domain)
     findings.push(
@@ -239,7 +232,7 @@ async function examineNames(
   const dns = createDns(dnsServers, signal);
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
   const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
-  // A mail server on this machine has no name by which others know it.
+  // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   const found = await Promise.all([
     look('MX', examineMailExchange(dns, { domain, mailHost })),
@@ -253,7 +246,7 @@ async function examineNames(
           about('reverse DNS').note(
             smtpHost === null
               ? 'There is no mail server to look at.'
-              : `The mail server is on this machine (${smtpHost}): by which address it sends to others cannot be seen from here.`,
+              : `The mail server is on this machine (${smtpHost}): its public IP address cannot be seen from here.`,
           ),
         ],
   ]);

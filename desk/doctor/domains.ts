@@ -1,19 +1,18 @@
-// Which domains belong together, as DMARC sees it (RFC 7489, section 3.2: by the Public Suffix List).
+// Compares domains by the Public Suffix List, as DMARC does (RFC 7489, section 3.2).
 import { domainToASCII } from 'node:url';
 
 import { getDomain } from 'tldts';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 
-/** The domain of an address, or one that stands alone, as DNS has it. */
+/** Takes an e-mail address or a domain; returns the ASCII domain for DNS. */
 export const dnsDomainOf = (address: string): string => asDnsHasIt(domainOf(address));
 
 const asDnsHasIt = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();
 
-/** The registered domain, such as `example.com` of `mail.example.com`; a name without one is returned as it is. */
+/** Returns the registered domain, such as `example.com` for `mail.example.com`, or the name itself. */
 export const organisationOf = (name: string): string =>
   getDomain(asDnsHasIt(name), { allowPrivateDomains: true }) ?? asDnsHasIt(name);
 
-/** Whether both belong to the same registered domain. */
 export const areOfOneOrganisation = (one: string, other: string): boolean =>
   organisationOf(one) === organisationOf(other);

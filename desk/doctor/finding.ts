@@ -1,24 +1,18 @@
-// Findings: what the doctor says about one thing it examined.
-
-/** `problem`: codes do not arrive, or are not safe. `warning`: it works, but should be fixed. `note`: nothing to do. */
+/** `problem`: codes do not arrive, or are not safe. `warning`: fix it soon. `note`: nothing to do. */
 type State = 'ok' | 'note' | 'warning' | 'problem';
 
-/** A record as the form of a DNS provider takes it: full names, without a dot at the end. */
+/** A DNS record as providers' forms expect it: full names without a trailing dot. */
 export type DnsRecord = { readonly name: string; readonly type: string; readonly value: string };
 
 export type Finding = {
-  /** What was looked at, such as `SPF`. */
   readonly check: string;
   readonly state: State;
-  /** What was found, and what to do. */
   readonly sentence: string;
-  /** The record that mends it. */
   readonly publish?: DnsRecord;
 };
 
 type MakeFinding = (sentence: string, publish?: DnsRecord) => Finding;
 
-/** Makes findings about one thing. */
 export function about(check: string): Readonly<Record<State, MakeFinding>> {
   const as =
     (state: State): MakeFinding =>
@@ -26,7 +20,7 @@ export function about(check: string): Readonly<Record<State, MakeFinding>> {
   return { ok: as('ok'), note: as('note'), warning: as('warning'), problem: as('problem') };
 }
 
-/** Returns the findings of an examination. One that takes longer than the limit, or throws, becomes a problem and spoils no other. */
+/** Turns a timeout or an exception of one examination into a problem, without affecting the others. */
 export async function within(
   check: string,
   limitMs: number,

@@ -1,4 +1,3 @@
-// The mail account, tried on real mail servers that behave and misbehave; and the sample.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -18,7 +17,6 @@ import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 const NOW = Date.UTC(2026, 10, 20);
 const never = () => new AbortController().signal;
 
-/** Runs a test against a mail server, and stops it whatever happens. @param test receives its port */
 async function withMailServer(
   options: SMTPServerOptions,
   test: (port: number) => Promise<void>,
@@ -64,17 +62,17 @@ describe('the mail account', () => {
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
   const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
 
-  // 0.0.0.0 is this machine under an address that is none of its loopback's: any other machine, as far as anybody can tell.
+  // 0.0.0.0 also reaches this machine, but does not count as loopback.
   for (const [title, options, address, ...sentences] of [
     [
-      'is well when the login is taken on this machine',
+      'is fine if a local server accepts the login',
       CLEAR,
       'user:right@127.0.0.1:PORT',
       /^note: The connection to 127\.0\.0\.1 is not encrypted; it stays on this machine\.$/,
       /^ok: 127\.0\.0\.1 takes the login of SMTP_URL\. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries\.$/,
     ],
     [
-      'is warned of when the login goes to another machine in clear',
+      'gets a warning if the login goes unencrypted to another machine',
       CLEAR,
       'user:right@0.0.0.0:PORT?requireTLS=false',
       /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
@@ -88,27 +86,27 @@ describe('the mail account', () => {
       /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/,
     ],
     [
-      'is a problem when the login is refused, in a sentence without the words of the server',
+      'is a problem if the login is refused, without quoting the server',
       CLEAR,
       'user:wrong@127.0.0.1:PORT',
       /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
     ],
     [
-      'is a problem when no STARTTLS is offered',
+      'is a problem if the server offers no STARTTLS',
       CLEAR,
       'user:right@0.0.0.0:PORT',
       /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
     ],
-    ['is a problem when the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
+    ['is a problem if the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
     [
-      'is warned of when SMTP_URL allows any certificate',
+      'gets a warning if SMTP_URL allows any certificate',
       TLS,
       'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
       /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
       /^ok: /,
     ],
     [
-      'is well when the certificate is trusted',
+      'is fine if the certificate is trusted',
       TLS,
       `user:right@0.0.0.0:PORT?${trusted}`,
       /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), with a certificate that can be trusted\.$/,
@@ -123,7 +121,7 @@ describe('the mail account', () => {
       }),
     );
 
-  it('is warned of when its certificate ends soon', () =>
+  it('gets a warning if its certificate expires soon', () =>
     withMailServer(TLS, async (port) => {
       const [ending] = await examineMailAccount(`smtp://user:right@0.0.0.0:${port}?${trusted}`, {
         publicUrl: 'https://guide.example.com',
@@ -134,7 +132,7 @@ describe('the mail account', () => {
       assert.match(ending.sentence, /Its certificate ends in 7 days/);
     }));
 
-  it('is a problem when no server answers, or the server hangs up', async () => {
+  it('is a problem if no server responds or the server hangs up', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port } = gone.address() as AddressInfo;
@@ -147,7 +145,7 @@ describe('the mail account', () => {
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/);
   });
 
-  it('that says nothing is given up when the time is over, and the connection is closed', async () => {
+  it('is abandoned at the time limit, and the connection is closed', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -185,7 +183,7 @@ describe('the sample', () => {
     }
   };
 
-  it('goes the way of the codes, says that it is a test, and shows the mail server’s answer', () =>
+  it('is sent like codes, says that it is a test, and shows the mail server’s reply', () =>
     withInbox({}, async (inbox) => {
       assert.match(
         await send({ SMTP_URL: inbox.url }),
@@ -198,7 +196,7 @@ describe('the sample', () => {
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
     }));
 
-  it('that is refused is a problem, with the words of the mail server', () =>
+  it('is a problem if refused, and quotes the mail server', () =>
     withMailServer(
       {
         ...CLEAR,
@@ -212,14 +210,14 @@ describe('the sample', () => {
         ),
     ));
 
-  it('that finds its recipient refused says so', () =>
+  it('is a problem if its recipient is refused', () =>
     withInbox(
       { onRecipient: () => Object.assign(new Error('5.1.1 no such mailbox'), { responseCode: 550 }) },
       async ({ url }) =>
         assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
     ));
 
-  it('that hangs is given up when the time is over', async () => {
+  it('is abandoned at the time limit', async () => {
     const limit = new AbortController();
     const { promise: goOn, resolve: end } = Promise.withResolvers<null>();
     const onMessage = () => {
@@ -232,13 +230,13 @@ describe('the sample', () => {
     });
   });
 
-  it('is a file where there is no mail account', () =>
+  it('becomes a file without a mail account', () =>
     inFolder(async (folder) => {
       assert.match(await send({}, { folder }), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);
     }));
 
-  it('is not sent with a key that does not sign', () =>
+  it('is not sent with a key that cannot sign', () =>
     withInbox({}, async (inbox) => {
       const unsigned = {
         SMTP_URL: inbox.url,

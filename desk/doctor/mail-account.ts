@@ -1,4 +1,3 @@
-// Examines the mail account: connection, TLS and login, with the options of the mailer. Nothing is sent.
 import { TLSSocket } from 'node:tls';
 
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -13,16 +12,14 @@ import { isLoopback } from '#server/platform/loopback.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 
-/** For each step: name look-up, connection, greeting, every answer. */
+/** Limit for each step: DNS, connection, greeting, and every reply. */
 const STEP_MS = 5_000;
-/** Certificates that are renewed automatically are renewed long before. */
 const SOON_DAYS = 14;
 
 /**
- * @param url a value of SMTP_URL
- * @param publicUrl a value of PUBLIC_URL
+ * @param url SMTP_URL
+ * @param publicUrl PUBLIC_URL
  * @param now milliseconds since 1970
- * @param signal ends it
  */
 export async function examineMailAccount(
   url: string,
@@ -38,7 +35,7 @@ export async function examineMailAccount(
   });
   const connection = new SMTPConnection(transport.options);
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  // Handled here, so that a rejection before the first await is not an unhandled one.
+  // Handled here, because it may reject before the first await.
   broken.catch(() => {});
   connection.on('error', breakOff);
   connection.once('end', () => breakOff(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
@@ -81,7 +78,7 @@ export async function examineMailAccount(
   }
 }
 
-/** @param look null when the database could not be read, or there is none */
+/** @param look null if the database is missing or unreadable */
 export const judgeRefusals = (look: Look | null): readonly Finding[] =>
   look?.refusesEverybody
     ? [

@@ -1,4 +1,4 @@
-// MX: whether answers to our mail, and reports that it could not be delivered, find their way back (RFC 5321, section 5.1).
+// MX: checks that replies and bounces reach us (RFC 5321, section 5.1).
 import { isIP } from 'node:net';
 
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
@@ -9,7 +9,7 @@ const { ok, warning, problem } = about('MX');
 
 /**
  * @param domain of MAIL_FROM, or BOUNCE_DOMAIN
- * @param mailHost that of SMTP_URL; null when there is none
+ * @param mailHost of SMTP_URL, or null
  */
 export async function examineMailExchange(
   dns: Dns,
@@ -41,7 +41,7 @@ export async function examineMailExchange(
     ];
   }
   const servers = answer.records.toSorted((one, other) => one.priority - other.priority);
-  // RFC 7505.
+  // A null MX (RFC 7505) refuses all mail.
   if (servers.some(({ exchange }) => exchange === '' || exchange === '.'))
     return [
       problem(
@@ -69,6 +69,6 @@ export async function examineMailExchange(
   return [ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`)];
 }
 
-/** The addresses of an MX. An IP address in its place counts as none: mail servers do not follow it. */
+/** Mail servers ignore an MX that contains an IP address. */
 const addressesOf = async (dns: Dns, exchange: string) =>
   isIP(exchange) === 0 ? dns.addresses(exchange) : ({ type: 'nothing', isKnownName: true } as const);

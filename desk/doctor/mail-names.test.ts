@@ -1,4 +1,3 @@
-// What the doctor reads in DNS: MX, SPF, DKIM, DMARC, reverse DNS. Asked of a real DNS server on this machine.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +16,6 @@ import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
 
 type Zone = Readonly<Record<string, NameRecords>>;
 
-/** What one examination finds where DNS has these names. */
 async function finds(
   zone: Zone,
   examination: (dns: Dns) => Promise<readonly Finding[]>,
@@ -29,7 +27,6 @@ async function finds(
   return findings;
 }
 
-/** The only finding. */
 function only(findings: readonly Finding[]): Finding {
   assert.equal(findings.length, 1, JSON.stringify(findings, null, 2));
   return findings[0]!;
@@ -45,7 +42,7 @@ describe('MX', () => {
 
   for (const [title, zone, state, sentence, publish] of [
     [
-      'is well when the servers it names have addresses',
+      'is fine if its servers have IP addresses',
       {
         'example.com': {
           MX: [
@@ -60,19 +57,19 @@ describe('MX', () => {
       /^Mail to example\.com goes to one\.example\.com, two\.example\.com\.$/,
       undefined,
     ],
-    ['is a problem when there is none', { 'example.com': {} }, 'problem', /\S/, ours],
-    ['is a problem of a domain that DNS does not know', {}, 'problem', /^DNS knows no example\.com/, ours],
-    ['is a problem when it refuses mail', { 'example.com': { MX: [[0, '.']] } }, 'problem', /\S/, ours],
+    ['is a problem if missing', { 'example.com': {} }, 'problem', /\S/, ours],
+    ['is a problem if DNS does not know the domain', {}, 'problem', /^DNS knows no example\.com/, ours],
+    ['is a problem if it refuses mail', { 'example.com': { MX: [[0, '.']] } }, 'problem', /\S/, ours],
     [
-      'is a problem when its only server has no address',
+      'is a problem if its only server has no IP address',
       { 'example.com': { MX: [[10, 'gone.example.com']] } },
       'problem',
       /names gone\.example\.com, which has no address/,
       ours,
     ],
-    ['is warned of when mail goes to the domain itself', { 'example.com': one }, 'warning', /\S/, ours],
+    ['gets a warning if mail goes to the domain itself', { 'example.com': one }, 'warning', /\S/, ours],
     [
-      'is warned of when one of its servers is gone',
+      'gets a warning if one of its servers does not exist',
       {
         'example.com': {
           MX: [
@@ -87,7 +84,7 @@ describe('MX', () => {
       undefined,
     ],
     [
-      'is a problem when DNS does not answer',
+      'is a problem if DNS does not respond',
       { 'example.com': { fault: 'SERVFAIL' } },
       'problem',
       /^DNS did not answer about example\.com \(ESERVFAIL\)/,
@@ -101,7 +98,7 @@ describe('MX', () => {
       assert.equal(found.publish?.value, publish);
     });
 
-  it('to be published for a mail server of another organisation names a server of the domain', async () => {
+  it('is suggested with a server in the domain if another organisation receives the mail', async () => {
     const { state, publish } = await mx({ 'example.com': one }, 'smtp.relay.test');
     assert.deepEqual([state, publish], ['warning', { name: domain, type: 'MX', value: ours }]);
   });
@@ -113,7 +110,7 @@ describe('SPF', () => {
   const spf1 = async (zone: Zone, mailHost?: string | null) => only(await spf(zone, mailHost));
   const of = (...records: string[]): Zone => ({ 'example.com': { TXT: records } });
 
-  it('is well when it is one record within ten look-ups, counted through what it includes', async () => {
+  it('is fine as one record within ten look-ups, counting its includes', async () => {
     const found = await spf1({
       ...of('v=spf1 a:mail.example.com include:one.test -all', 'site-verification=v=spf1'),
       'mail.example.com': { A: ['192.0.2.1'] },
@@ -124,7 +121,6 @@ describe('SPF', () => {
       'two.test': { TXT: ['V=SPF1 exists:%{i}.list.test a/24//64 ?all'], A: ['192.0.2.9'] },
     });
     assert.equal(found.state, 'ok', found.sentence);
-    // a, include, mx, redirect, exists, a
     assert.match(found.sentence, /^example\.com has one SPF record, with 6 of 10 look-ups/);
   });
 
@@ -136,12 +132,12 @@ describe('SPF', () => {
     ['2001:db8::7', 'v=spf1 ip6:2001:db8::7 ~all'],
     [null, 'v=spf1 mx ~all'],
   ] as const)
-    it(`is to be published where there is none, for mail through ${mailHost ?? 'no server'}`, async () => {
+    it(`is suggested if missing, for mail through ${mailHost ?? 'no server'}`, async () => {
       const { state, publish } = await spf1(of('hello'), mailHost);
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
 
-  it('is void when more than ten look-ups are needed, and the dearest term is named', async () => {
+  it('is invalid with more than ten look-ups, naming the most expensive term', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
     const zone: Zone = {
       ...Object.fromEntries(names.map((name) => [name, { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }])),
@@ -171,7 +167,7 @@ describe('SPF', () => {
       /leads back to example\.com/,
     ],
   ] as readonly (readonly [string, Zone, RegExp])[])
-    it(`is void when what it includes ${title}`, async () => {
+    it(`is invalid if an include ${title}`, async () => {
       const found = await spf1({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
       assert.deepEqual([found.state, found.publish?.value], ['problem', 'v=spf1 ip4:192.0.2.1 -all']);
       assert.match(found.sentence, sentence);
@@ -184,7 +180,7 @@ describe('SPF', () => {
     ['v=spf1 mx a: ~all', 'problem', 'v=spf1 mx ~all'],
     ['v=spf1 mx all:x ~all', 'problem', 'v=spf1 mx ~all'],
     ['v=spf1 mx redirect= ~all', 'problem', 'v=spf1 mx ~all'],
-    // It keeps whom the present one means, and always names somebody.
+    // The fix keeps the intended senders and is never empty.
     ['v=spf1 ipv4:192.0.2.1 ~all', 'problem', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 192.0.2.0/24 ~all', 'problem', 'v=spf1 ip4:192.0.2.0/24 ~all'],
     ['v=spf1 ip6:192.0.2.1 -all', 'problem', 'v=spf1 ip4:192.0.2.1 -all'],
@@ -194,13 +190,12 @@ describe('SPF', () => {
     ['v=spf1 ptr ~all', 'warning', 'v=spf1 a:mail.example.com ~all'],
     ['v=spf1 mx ptr ~all', 'warning', 'v=spf1 mx ~all'],
     ['v=spf1 ip4:192.0.2.1 ptr -all', 'warning', 'v=spf1 ip4:192.0.2.1 -all'],
-    // Everybody is let in, or nothing is said about others.
     ['v=spf1 ip4:192.0.2.1 +all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
   ] as const)
-    it(`${record} is a ${state} that ${mended} mends`, async () => {
+    it(`${record} is a ${state} fixed by ${mended}`, async () => {
       const found = (await spf(of(record))).filter(({ publish }) => publish !== undefined);
       assert.deepEqual(
         found.map((finding) => [finding.state, finding.publish?.value]),
@@ -208,13 +203,13 @@ describe('SPF', () => {
       );
     });
 
-  it('is void when there are two records; one with the terms of both takes their place', async () => {
+  it('is invalid as two records, which a merged one replaces', async () => {
     const found = await spf1(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
     assert.equal(found.state, 'problem');
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
   });
 
-  it('is a problem when a provider that we know to send in our name is left out', async () => {
+  it('is a problem if a known provider is missing', async () => {
     const zone: Zone = {
       ...of('v=spf1 ip4:192.0.2.1 ~all'),
       '_spf.google.com': { TXT: ['v=spf1 ip4:198.51.100.0/24 ~all'] },
@@ -223,11 +218,10 @@ describe('SPF', () => {
     const mended = 'v=spf1 include:_spf.google.com ip4:192.0.2.1 ~all';
     assert.deepEqual([state, publish?.value], ['problem', mended]);
     assert.equal((await spf1({ ...zone, ...of(mended) }, 'smtp.gmail.com')).state, 'ok');
-    // It sends with its own envelope address.
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
-  it('is warned of for a name that is not there, and void for three', async () => {
+  it('gets a warning for one missing name, and is invalid with three', async () => {
     const one = await spf1(of('v=spf1 a:gone.test -all'));
     assert.equal(one.state, 'warning');
     assert.match(one.sentence, /asks for gone\.test, which is not there/);
@@ -236,7 +230,7 @@ describe('SPF', () => {
     assert.match(three.sentence, /asks for 3 names that are not there/);
   });
 
-  it('does not follow a chain without end', async () => {
+  it('does not follow an endless chain', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
     await withDnsServer(zone, async ({ address, questions }) => {
@@ -247,7 +241,7 @@ describe('SPF', () => {
     });
   });
 
-  it('says so when DNS cannot say', async () => {
+  it('reports a failure of DNS', async () => {
     const found = await spf1({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
     assert.equal(found.state, 'problem');
     assert.match(found.sentence, /^DNS did not answer about one\.test/);
@@ -276,36 +270,26 @@ describe('DKIM', () => {
     only(await finds({ [name]: { TXT } }, (dns) => examineDkim(dns, key)));
 
   for (const [title, records, state, sentence] of [
-    ['that is ours is well', [publish.value], 'ok', /\S/],
+    ['of ours is fine', [publish.value], 'ok', /\S/],
+    ['of ours in PKCS #1 format is fine', [`v=DKIM1; h=sha1:sha256; s=email; p=${ours.pkcs1}`], 'ok', /\S/],
+    ['of ours in two parts is fine', [`p=${ours.spki.slice(0, 100)} ${ours.spki.slice(100)}`], 'ok', /\S/],
+    ['in test mode gets a warning', [`v=DKIM1; t=y:s; p=${ours.spki}`], 'warning', /\S/],
     [
-      'that is ours and written as PKCS #1 is well',
-      [`v=DKIM1; h=sha1:sha256; s=email; p=${ours.pkcs1}`],
-      'ok',
-      /\S/,
-    ],
-    [
-      'that is ours in two pieces is well',
-      [`p=${ours.spki.slice(0, 100)} ${ours.spki.slice(100)}`],
-      'ok',
-      /\S/,
-    ],
-    ['for testing is warned of', [`v=DKIM1; t=y:s; p=${ours.spki}`], 'warning', /\S/],
-    [
-      'that is missing is a problem',
+      'missing from DNS is a problem',
       [],
       'problem',
       /^No DKIM key is published at guide\._domainkey\.example\.com/,
     ],
     [
-      'of another is a problem',
+      'of someone else is a problem',
       [`v=DKIM1; p=${other.spki}`],
       'problem',
       /holds another key than DKIM_PRIVATE_KEY_FILE/,
     ],
-    ['that was withdrawn is a problem', ['v=DKIM1; p='], 'problem', /was withdrawn/],
+    ['marked as withdrawn is a problem', ['v=DKIM1; p='], 'problem', /was withdrawn/],
     ['without a value is a problem', ['v=DKIM1; k=rsa'], 'problem', /holds no key/],
     [
-      'of another kind is a problem',
+      'of another type is a problem',
       [`v=DKIM1; k=ed25519; p=${ours.spki}`],
       'problem',
       /another kind of key/,
@@ -316,8 +300,8 @@ describe('DKIM', () => {
       'problem',
       /does not allow SHA-256/,
     ],
-    ['for something else is a problem', [`v=DKIM1; s=tlsrpt; p=${ours.spki}`], 'problem', /not for e-mail/],
-    ['that is none is a problem', ['v=DKIM1; p=AAAA'], 'problem', /cannot be read/],
+    ['for other services is a problem', [`v=DKIM1; s=tlsrpt; p=${ours.spki}`], 'problem', /not for e-mail/],
+    ['with invalid content is a problem', ['v=DKIM1; p=AAAA'], 'problem', /cannot be read/],
     [
       'of another version is a problem',
       [`v=DKIM2; p=${ours.spki}`],
@@ -325,26 +309,26 @@ describe('DKIM', () => {
       /does not begin with v=DKIM1/,
     ],
     [
-      'beside another is a problem',
+      'next to another one is a problem',
       [`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`],
       'problem',
       /There are 2 records/,
     ],
   ] as const)
-    it(`a key ${title}`, async () => {
+    it(`with a key ${title}`, async () => {
       const found = await dkim(records);
       assert.equal(found.state, state, found.sentence);
       assert.match(found.sentence, sentence);
       if (state === 'problem') assert.deepEqual(found.publish, publish);
     });
 
-  it('is warned of when the key is short', async () => {
+  it('gets a warning if the key is short', async () => {
     const found = await dkim([`v=DKIM1; p=${short.spki}`], short.dkim);
     assert.equal(found.state, 'warning');
     assert.match(found.sentence, /has 1024 bits/);
   });
 
-  it('is not looked at where we do not sign, and a key that cannot sign is a problem', async () => {
+  it('is skipped without signing, and a key that cannot sign is a problem', async () => {
     assert.equal((await dkim([], null)).state, 'note');
     const missing = await dkim([], { ...ours.dkim, privateKeyFile: path.join(folder, 'no-such.pem') });
     assert.equal(missing.state, 'problem');
@@ -400,19 +384,19 @@ describe('DMARC', () => {
   const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
     finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
 
-  it('is found at a domain that was registered below two names', async () => {
+  it('is found at a registered domain below two labels', async () => {
     const zone = { '_dmarc.example.co.uk': { TXT: ['v=DMARC1;p=reject'] } };
     assert.equal((await dmarc(zone, 'a.example.co.uk'))[0]?.state, 'ok');
   });
 
-  it('is a problem when there are two, or DNS does not answer', async () => {
+  it('is a problem if there are two records, or DNS does not respond', async () => {
     const [two] = await dmarc({ '_dmarc.example.com': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] } });
     assert.equal(two?.state, 'problem');
     const [failed] = await dmarc({ '_dmarc.example.com': { fault: 'SERVFAIL' } });
     assert.match(failed?.sentence ?? '', /^DNS did not answer about _dmarc\.example\.com/);
   });
 
-  it('looks whether our signature counts for MAIL_FROM: the same organisation, or the same domain where it says so', async () => {
+  it('checks that our signature aligns with MAIL_FROM: relaxed, or strict if required', async () => {
     const relaxed = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] } };
     const strict = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject; adkim=s'] } };
     const states = async (zone: Zone, signs: string | null) =>
@@ -432,7 +416,7 @@ describe('reverse DNS', () => {
   const address = '93.184.215.14';
   const name = '14.215.184.93.in-addr.arpa';
 
-  it('is well when the name leads back to the address', async () => {
+  it('is fine if the name leads back to the IP address', async () => {
     const found = await reverse({
       'mail.example.com': { A: [address] },
       [name]: { PTR: ['mail.example.com'] },
@@ -440,7 +424,7 @@ describe('reverse DNS', () => {
     assert.equal(found.state, 'ok', found.sentence);
   });
 
-  it('is warned of when there is none, or it leads elsewhere', async () => {
+  it('gets a warning if it is missing or leads elsewhere', async () => {
     const publish = { name, type: 'PTR', value: 'mail.example.com' };
     for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
       const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });
@@ -453,7 +437,7 @@ describe('reverse DNS', () => {
     );
   });
 
-  it('is not looked at for a server of another organisation or of a private network', async () => {
+  it('is skipped for a server of another organisation or a private network', async () => {
     assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
     assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
     assert.equal((await reverse({})).state, 'problem');
@@ -461,7 +445,7 @@ describe('reverse DNS', () => {
 });
 
 describe('DNS', () => {
-  it('that does not answer is given up', async () => {
+  it('is abandoned if it does not respond', async () => {
     await withDnsServer({ 'example.com': { fault: 'silence' } }, async ({ address }) => {
       const signal = AbortSignal.timeout(300);
       const dns = createDns([address], signal);
@@ -470,7 +454,7 @@ describe('DNS', () => {
     });
   });
 
-  it('gives long texts whole', async () => {
+  it('returns long texts completely', async () => {
     const text = 'x'.repeat(600);
     await withDnsServer({ 'example.com': { TXT: [text] } }, async ({ address }) => {
       const dns = createDns([address], new AbortController().signal);

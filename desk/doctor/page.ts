@@ -1,4 +1,4 @@
-// Asks the page itself whether it runs and is healthy: only the running page can see a deleted database file, or mail that is stuck.
+// Asks the running site for its health: only that process notices a deleted database file or stuck mail.
 import type { Config } from '#server/settings/settings.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { askHealth } from '#server/startup/why-the-start-failed.ts';
@@ -7,7 +7,6 @@ const { ok, note, problem } = about('page');
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** @param signal ends it */
 export async function examinePage(
   { host, port }: Pick<Config, 'host' | 'port'>,
   signal: AbortSignal,

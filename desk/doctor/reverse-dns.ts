@@ -1,4 +1,4 @@
-// Reverse DNS: mail servers distrust a machine whose address has no name that leads back to it.
+// Reverse DNS: mail servers distrust an IP address whose name does not lead back to it.
 import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -9,12 +9,12 @@ import { about, type Finding } from '#desk/doctor/finding.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
-/** A provider can have many addresses; a few are enough. */
+/** A provider can have many IP addresses; a few are enough. */
 const MOST_ADDRESSES = 4;
 
 /**
  * @param domain of MAIL_FROM
- * @param mailHost that of SMTP_URL, a name or an address
+ * @param mailHost name or IP address in SMTP_URL
  */
 export async function examineReverseDns(
   dns: Dns,
@@ -45,7 +45,7 @@ async function examineAddress(
 ): Promise<Finding> {
   if (ipaddr.process(address).range() !== 'unicast')
     return note(
-      `The mail server ${mailHost} (${address}) is in a network of your own: by which address it sends to others cannot be seen from here.`,
+      `The mail server ${mailHost} (${address}) is in your own network: its public IP address cannot be seen from here.`,
     );
   const publish = {
     name: reverseName(address),
@@ -81,7 +81,6 @@ async function examineAddress(
       );
 }
 
-/** @returns such as `4.3.2.1.in-addr.arpa` */
 function reverseName(address: string): string {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4'

@@ -1,4 +1,3 @@
-// Sends a test mail on the way that codes take.
 import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 
@@ -11,25 +10,23 @@ import { createMailer, senderAddress } from '#server/mail/mailer.ts';
 const { ok, note, problem } = about('sample');
 
 /**
- * Mails a sample.
- * @param to an address
- * @param title of the product, as the codes' mails name it
- * @param folder that of the instance
- * @param signal ends it
+ * Sends a sample.
+ * @param title product title, as in code mails
+ * @param folder of the instance
  */
 export async function sendSample(
   config: Config,
   { to, title, folder, signal }: { to: string; title: string; folder: string; signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const { mail, bounceDomain } = config;
-  // Codes would go unsigned, or not at all: such a sample would prove nothing.
+  // An unsigned sample would not show how codes arrive.
   const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimComplaint(mail.dkim) : null;
   if (complaint !== null) return [problem(`No sample was sent: ${complaint}`)];
   const mailer = createMailer(config, {
     title,
     folder: path.join(folder, 'data', 'mail'),
     announce: () => {},
-    // The domain of codes, so that SPF is checked for the same domain. Reports to this address are ignored.
+    // Uses the envelope domain of codes, so that SPF is checked for it. Bounces to this e-mail address are ignored.
     returnPathOf: bounceDomain === null ? undefined : () => `sample@${bounceDomain}`,
   });
   try {
@@ -54,7 +51,7 @@ export async function sendSample(
   }
 }
 
-/** Answers of mail servers often have several lines. */
+/** Replies of mail servers often have several lines. */
 const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {

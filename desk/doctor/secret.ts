@@ -1,4 +1,4 @@
-// Examines the secret for codes and cookies: it exists, is hard to guess, is known to the database, and no other user can read it.
+// Checks that APP_SECRET exists, is hard to guess, matches the database, and is unreadable for other users.
 import path from 'node:path';
 
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
@@ -11,14 +11,13 @@ import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
 const { ok, note, warning, problem } = about('secret');
 const files = about('files');
 
-/** 32 random characters of any alphabet in use have at least this many different ones. */
+/** 32 random characters contain at least this many different ones, whatever the alphabet. */
 const FEW_CHARACTERS = 10;
-/** A repeated text shorter than this is no secret. */
 const SHORT_PERIOD = 22;
 
 /**
- * @param folder that of the instance
- * @param look null when the database could not be read, or there is none
+ * @param folder of the instance
+ * @param look null if the database is missing or unreadable
  */
 export function examineSecret(
   config: Config,
@@ -59,7 +58,6 @@ export function examineSecret(
   ];
 }
 
-/** Whether other users of the machine can read what is ours. */
 export function examineFiles(config: Config, folder: string): readonly Finding[] {
   const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
   return open.length > 0
@@ -71,7 +69,7 @@ export function examineFiles(config: Config, folder: string): readonly Finding[]
       ];
 }
 
-/** Finds few different characters, a short text repeated, and common words. That a text is random cannot be seen. */
+/** Detects few different characters, repetition and common words; randomness cannot be proven. */
 function isGuessable(secret: string): boolean {
   if (new Set(secret).size < FEW_CHARACTERS) return true;
   for (let period = 1; period <= Math.min(SHORT_PERIOD, secret.length / 2); period += 1)

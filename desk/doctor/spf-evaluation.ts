@@ -1,27 +1,20 @@
-// Evaluates an SPF record as a mail server does that finds no match before the end: asks for every name in it, and in the records
-// that it includes.
+// Evaluates an SPF record in the worst case: no match until its end, so that every name and include is looked up.
 import type { Dns } from '#server/platform/dns.ts';
 import { isSpf, parseRecord, type Term } from '#desk/doctor/spf-record.ts';
 
 /** RFC 7208, section 4.6.4. */
 const MX_NAMES_LIMIT = 10;
-/** Beyond this many look-ups no further record is read: mail servers ignore this one in any case. */
+/** Stops here, because mail servers already ignore such a record. */
 const FOLLOWED_LOOKUPS = 40;
 
 export type Evaluation = {
   lookups: number;
-  /** Names that were asked for and do not exist. */
   readonly voids: string[];
-  /** What makes mail servers ignore the whole record, and the term of the first record that leads there. */
+  /** Reasons why mail servers ignore the whole record, with the responsible term of the first record. */
   readonly faults: { readonly sentence: string; readonly term: Term }[];
-  /** Names about which DNS did not answer. */
   readonly unanswered: string[];
-  /**
-   * Look-ups by term of the first record, those of what it includes among them: the operator can only take out a term of
-   * the first record, and wants to know which one pays.
-   */
+  /** Look-ups per term of the first record, includes counted: the operator can only remove these terms. */
   readonly costs: Map<string, number>;
-  /** Domains whose records were read beside the first. */
   readonly included: Set<string>;
 };
 
@@ -40,15 +33,14 @@ export async function evaluate(dns: Dns, domain: string, terms: readonly Term[])
   type RecordOnTheWay = {
     readonly domain: string;
     readonly terms: readonly Term[];
-    /** Domains whose records led here, and this one. */
+    /** Chain of domains to this record, for loops. */
     readonly path: readonly string[];
-    /** The term of the first record that led here; null in the first record itself. */
     readonly origin: Term | null;
   };
 
   async function follow(record: RecordOnTheWay): Promise<void> {
     const end = record.terms.findIndex(({ name }) => name === 'all');
-    // Nothing behind "all" is looked at, and with it no "redirect" (section 6.1).
+    // Terms after "all", and then also "redirect", have no effect (section 6.1).
     const asked = record.terms.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
     await Promise.all(asked.map((term) => ask(term, record)));
   }
@@ -59,7 +51,7 @@ export async function evaluate(dns: Dns, domain: string, terms: readonly Term[])
     evaluation.lookups += 1;
     evaluation.costs.set(origin.text, (evaluation.costs.get(origin.text) ?? 0) + 1);
     const target = (term.target || record.domain).toLowerCase();
-    // A macro (%) stands for a part of the mail at hand.
+    // Macros (%) depend on the individual mail.
     if (term.name === 'ptr' || target.includes('%')) return;
     if (term.name !== 'include' && term.name !== 'redirect') return askName(term, target, origin);
     if (record.path.includes(target)) {
@@ -72,11 +64,11 @@ export async function evaluate(dns: Dns, domain: string, terms: readonly Term[])
     const answer = await (term.name === 'mx' ? dns.mailServers(target) : dns.addresses(target));
     if (answer.type === 'failed') evaluation.unanswered.push(target);
     else if (answer.type === 'nothing') {
-      // An "exists" that finds nothing says no: that is what it is for.
+      // A missing name is a normal result of "exists".
       if (term.name !== 'exists') evaluation.voids.push(target);
     } else if (term.name === 'mx' && answer.records.length > MX_NAMES_LIMIT)
       evaluation.faults.push({
-        sentence: `"${term.text}" leads to ${answer.records.length} mail servers at ${target}, of which SPF allows ${MX_NAMES_LIMIT}.`,
+        sentence: `"${term.text}" leads to ${answer.records.length} mail servers at ${target}, but SPF allows ${MX_NAMES_LIMIT}.`,
         term: origin,
       });
   }
@@ -106,5 +98,4 @@ export async function evaluate(dns: Dns, domain: string, terms: readonly Term[])
   }
 }
 
-/** The terms that cost a look-up. */
 const ASKS_DNS: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);

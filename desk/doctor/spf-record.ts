@@ -1,12 +1,9 @@
-// The text of an SPF record (RFC 7208): its terms, and the changes that the doctor proposes to it.
 import { isIPv4, isIPv6 } from 'node:net';
 
 export type Term = {
-  /** As it stands in the record. */
   readonly text: string;
   readonly name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists' | 'redirect' | 'other';
   readonly qualifier: string;
-  /** The domain that the term names; empty: the domain of the record. */
   readonly target: string;
 };
 
@@ -15,7 +12,7 @@ export const isSpf = (text: string): boolean => /^v=spf1( |$)/i.test(text);
 const MECHANISM =
   /^([+\-~?]?)(all|include|a|mx|ptr|exists)(?::((?:[^/\s%]|%\{[^}]*\}|%[%_-])+))?((?:\/\d{1,3})?(?:\/\/\d{1,3})?)$/i;
 
-/** @returns the terms of a record, or the first text in it that is no term */
+/** @returns the terms, or the first invalid text */
 export function parseRecord(
   record: string,
 ): { type: 'terms'; terms: Term[] } | { type: 'broken'; text: string } {
@@ -60,20 +57,19 @@ export const replaceTerm = (record: string, term: string, replacement: string): 
 
 export const withoutTerm = (record: string, term: string): string => replaceTerm(record, term, '');
 
-/** The record with a broken term mended where only its name is misspelt (`ipv4:`, or an IP address alone), and else without it. */
+/** Fixes a misspelt term (`ipv4:`, or a bare IP address); removes any other broken term. */
 export function correctTerm(record: string, term: string): string {
   const ip = term.replace(/^[+\-~?]?(?:ip(?:v?[46])?:)?/i, '');
   const mended = ip.includes(':') ? `ip6:${ip}` : `ip4:${ip}`;
   return replaceTerm(record, term, parseTerm(mended) === null ? '' : mended);
 }
 
-/** Whether a record names anybody who may send. */
 export function namesSenders(record: string): boolean {
   const parsed = parseRecord(record);
   return parsed.type === 'broken' || parsed.terms.some(({ name }) => name !== 'all' && name !== 'other');
 }
 
-/** One record with the terms of all, and the usual ~all at its end. */
+/** Merges the terms of all records, ending with ~all. */
 export function mergeRecords(records: readonly string[]): string {
   const terms = records
     .flatMap((record) => record.split(' ').slice(1))

@@ -1,16 +1,15 @@
-// Which term of an SPF record names the machines that send for us, as far as SMTP_URL shows.
+// Finds the SPF term for the sending machines, as far as SMTP_URL shows it.
 import { isIP } from 'node:net';
 
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 
 type Provider = {
-  /** The domain that the provider asks its customers to include. */
   readonly domain: string;
-  /** Whether our domain stays the sender in the envelope: SPF is asked about that domain. */
+  /** Whether the envelope sender keeps our domain: SPF checks that domain. */
   readonly keepsSender: boolean;
 };
 
-/** Large providers by the domain of their mail servers, as their instructions for SPF say. */
+/** Large providers by the domain of their mail servers, from their SPF instructions. */
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
   'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },
@@ -26,11 +25,10 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 
 export const providerOf = (mailHost: string): Provider | undefined => PROVIDERS[organisationOf(mailHost)];
 
-/** Whether the name to include is only a guess: the provider is not in the table. */
 export const isGuess = (mailHost: string, domain: string): boolean =>
   providerOf(mailHost) === undefined && isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain);
 
-/** The term that names the sender; `mx` when there is no mail server to go by. */
+/** @returns `mx` without a mail server */
 export function senderTerm(mailHost: string | null, domain: string): string {
   if (mailHost === null) return 'mx';
   const kind = isIP(mailHost);

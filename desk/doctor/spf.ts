@@ -1,6 +1,5 @@
-// SPF (RFC 7208): there is exactly one record, mail servers can evaluate it within ten look-ups, and it does not let everybody in.
-// Whether it names the machines that send for us cannot be seen from here, because a provider sends from other machines than the one that
-// takes our mail. Every finding that a change of the record mends carries the mended record, to be copied into the form of a DNS provider.
+// SPF (RFC 7208): checks for one valid record with at most ten look-ups that does not allow everybody. Providers may send from machines
+// other than the one in SMTP_URL, so the sending machines remain unknown.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
 import { evaluate, type Evaluation } from '#desk/doctor/spf-evaluation.ts';
@@ -22,7 +21,6 @@ const { ok, warning, problem } = about('SPF');
 const LOOKUPS_LIMIT = 10;
 const VOID_LOOKUPS_LIMIT = 2;
 
-/** The one record of a domain, and how to publish another in its place. */
 type OwnRecord = {
   readonly domain: string;
   readonly text: string;
@@ -31,14 +29,14 @@ type OwnRecord = {
 };
 
 /**
- * @param domain of the sender in the envelope: BOUNCE_DOMAIN, or that of MAIL_FROM
- * @param mailHost host of SMTP_URL; null when there is none
+ * @param domain of the envelope sender: BOUNCE_DOMAIN, or that of MAIL_FROM
+ * @param mailHost of SMTP_URL, or null
  */
 export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<readonly Finding[]> {
-  // Taking a term out must not leave a record that names nobody.
+  // Removing a term must not leave a record without senders.
   const publish = (text: string): DnsRecord => ({
     name: domain,
     type: 'TXT',
@@ -62,7 +60,7 @@ export async function examineSpf(
   if (records.length > 1)
     return [
       problem(
-        `${domain} has ${records.length} SPF records, and mail servers take none of several. Publish one in place of all.`,
+        `${domain} has ${records.length} SPF records, and mail servers accept only one. Replace them with one.`,
         publish(mergeRecords(records)),
       ),
     ];
@@ -70,7 +68,7 @@ export async function examineSpf(
   if (parsed.type === 'broken')
     return [
       problem(
-        `The SPF record of ${domain} has "${parsed.text}", which is no part of such a record: mail servers ignore all of it.`,
+        `The SPF record of ${domain} has "${parsed.text}", which is not valid there: mail servers ignore the whole record.`,
         publish(correctTerm(text, parsed.text)),
       ),
     ];
@@ -135,7 +133,6 @@ function judgeVoids({ domain }: OwnRecord, { voids }: Evaluation): readonly Find
   ];
 }
 
-/** Whether a provider that we know to send in our name is left out. */
 function judgeProvider(
   { domain, text, publish }: OwnRecord,
   { included }: Evaluation,
@@ -151,7 +148,6 @@ function judgeProvider(
   ];
 }
 
-/** What the record says about senders that it does not name. */
 function judgeEnd({ domain, text, terms, publish }: OwnRecord): readonly Finding[] {
   const all = terms.find(({ name }) => name === 'all');
   if (all === undefined) {

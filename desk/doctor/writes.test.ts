@@ -1,4 +1,3 @@
-// Whether the doctor sees that a database takes no writes.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -15,7 +14,6 @@ import { onPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk } from '#testing/small-disk.ts';
 
-/** A database that a page has used. */
 async function used(folder: string, DATABASE_URL: string): Promise<Config['database']> {
   const service = await openTestService(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET });
   await service.close();
@@ -27,8 +25,8 @@ async function look(database: Config['database']): Promise<string> {
   return findings.map(({ state, sentence }) => `${state}: ${sentence}`).join('\n');
 }
 
-describe('the doctor, who tries whether the database takes writes,', () => {
-  it('leaves nothing in a PostgreSQL that does', () =>
+describe("the doctor's write test", () => {
+  it('leaves nothing in a writable PostgreSQL', () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       assert.match(
@@ -39,7 +37,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
       assert.deepEqual(rows, []);
     }));
 
-  it('says that the user of a PostgreSQL may not write', { skip: behindPgBouncer() }, () =>
+  it('reports a PostgreSQL user without write permission', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       await used(folder, url.href);
@@ -56,7 +54,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
     }),
   );
 
-  it('says that a PostgreSQL has no room', { skip: whyNoDisk() || behindPgBouncer() }, () =>
+  it('reports a full PostgreSQL', { skip: whyNoDisk() || behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       const database = await used(folder, url);
@@ -72,7 +70,7 @@ describe('the doctor, who tries whether the database takes writes,', () => {
     }),
   );
 
-  it('says that the file of a SQLite may only be read', (test) =>
+  it('reports a read-only SQLite file', (test) =>
     inFolder(async (folder) => {
       const database = await used(folder, 'file:./leads.db');
       const file = path.join(folder, 'leads.db');

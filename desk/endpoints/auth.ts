@@ -1,4 +1,3 @@
-// Signing in and out, the sessions of the person who is signed in, and the record of who did what.
 import * as z from 'zod/mini';
 
 import { get, post, type Role } from '#desk/endpoints/endpoint.ts';
@@ -6,8 +5,8 @@ import { get, post, type Role } from '#desk/endpoints/endpoint.ts';
 const NOTHING = z.object({});
 
 /**
- * At plain http, where cookies would reach every other server of the host, the browser keeps these values in sessionStorage: an answer
- * sets one in this header (empty: forget it), and each request sends it in the same one.
+ * Headers replace cookies at plain http, where other ports of the host would receive cookies. The browser keeps these values in
+ * sessionStorage; an empty value deletes one.
  */
 export const KEPT_BY_BROWSER = {
   session: 'x-desk-session',
@@ -15,48 +14,43 @@ export const KEPT_BY_BROWSER = {
   passkey: 'x-desk-passkey',
 } as const;
 
-/** The person who is signed in. */
 export type Me = {
-  /** Null for the person at the machine, who came by the link of `desk open`. */
+  /** Null for the person at the machine, signed in with the link of `desk open`. */
   readonly email: string | null;
   readonly role: Role;
-  /** The campaign's title, and the address of the page. */
   readonly title: string;
   readonly publicUrl: string;
-  /** When this session ends. ISO 8601, UTC, as all times. */
+  /** ISO 8601 in UTC, like all times. */
   readonly sessionEndsAt: string;
-  /** The campaign's own questions. */
   readonly fields: readonly {
     readonly id: string;
     readonly label: string;
-    /** What can be chosen; null for a question that takes a text. */
     readonly options: readonly string[] | null;
-    /** Whether several can be chosen. */
     readonly areSeveral: boolean;
   }[];
-  /** Variants of the page; one or none where it has one. */
+  /** At most one without an A/B test. */
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;
 };
 
-/** 401 `no-session` for a person who is not signed in. */
+/** 401 `no-session` without a session. */
 export const me = get<Me>()({ path: '/api/me', needs: 'read', asked: NOTHING });
 
-/** Has a code mailed to an address of DESK_PEOPLE. The answer is the same for any other address. */
+/** Mails a code to an e-mail address in DESK_PEOPLE. The response is the same for any other address. */
 export const askCode = post<{ readonly resendSeconds: number }>()({
   path: '/api/sign-in',
   needs: null,
   asked: z.object({ email: z.string().check(z.minLength(3), z.maxLength(254)) }),
 });
 
-/** Signs in with the mailed code, in the browser that asked for it. 400 `wrong-code`, 429 `too-many-tries`. */
+/** Works only in the browser that asked for the code. 400 `wrong-code`, 429 `too-many-tries`. */
 export const enterCode = post<Record<string, never>>()({
   path: '/api/sign-in/code',
   needs: null,
   asked: z.object({ code: z.string().check(z.regex(/^\d{6}$/)) }),
 });
 
-/** Signs in with the token of the link that `desk open` shows: it works once, and for ten minutes. 401 `no-session` otherwise. */
+/** The token of `desk open` works once within ten minutes; otherwise 401 `no-session`. */
 export const enterLink = post<Record<string, never>>()({
   path: '/api/sign-in/link',
   needs: null,
@@ -75,11 +69,9 @@ export type Session = {
   readonly begunAt: string;
   readonly endsAt: string;
   readonly from: string;
-  /** What the browser calls itself. */
   readonly browser: string;
 };
 
-/** The sessions of this person that have not ended. */
 export const sessions = get<{ readonly sessions: readonly Session[] }>()({
   path: '/api/sessions',
   needs: 'read',
@@ -91,7 +83,7 @@ export const endSession = post<Record<string, never>>()({
   asked: z.object({ id: z.string() }),
 });
 
-export const DEEDS = [
+export const DESK_ACTIONS = [
   'signed-in',
   'signed-out',
   'refused',
@@ -108,22 +100,21 @@ export const DEEDS = [
   'retried-webhooks',
   'downloaded-report',
 ] as const;
-export type Deed = (typeof DEEDS)[number];
+export type DeskAction = (typeof DESK_ACTIONS)[number];
 
 export type LogEntry = {
   readonly id: string;
   readonly at: string;
-  /** The address of the person; "at the machine" for the link of `desk open`, "command line" for a command. */
+  /** An e-mail address, "at the machine" (`desk open`) or "command line". */
   readonly who: string;
-  readonly deed: Deed;
-  /** The address that it was about, or the pseudonym of an erased one; null where it was about none. */
+  readonly deed: DeskAction;
+  /** An e-mail address, or the pseudonym of an erased one; null if the action concerned nobody. */
   readonly about: string | null;
-  /** Such as the filter and format of an export. Never personal. */
+  /** For example the filter and format of an export; never personal data. */
   readonly details: string;
   readonly from: string;
 };
 
-/** Who did what, the newest first. */
 export const log = get<{ readonly entries: readonly LogEntry[]; readonly next: string | null }>()({
   path: '/api/log',
   needs: 'all',

@@ -1,15 +1,14 @@
-// A call between the desk in a browser and its server: one definition for both sides. What is asked travels in the query of a GET and in
-// the JSON body of a POST; the answer is JSON.
+// Defines an endpoint once for browser and server: GET has its input in the query, POST in a JSON body; the response is JSON.
 import * as z from 'zod/mini';
 
-/** `read` looks; `all` also exports, corrects, erases and suppresses. */
+/** `read` allows viewing; `all` also export, correction, erasure and suppression. */
 const ROLES = ['read', 'all'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Takes control characters out of what a desk user writes: a terminal would obey them. */
+/** Removes control characters, which a terminal would execute. */
 export const oneLine = z.overwrite((text: string) => text.replaceAll(/\p{Cc}+/gu, ' '));
 
-/** Who may make a call: a person with this role at least, or (null) anyone, signed in or not. */
+/** The minimum role; null allows anyone. */
 export type Needs = Role | null;
 
 export type Call<What, Answered> = {
@@ -17,7 +16,6 @@ export type Call<What, Answered> = {
   readonly path: `/api/${string}`;
   readonly needs: Needs;
   readonly asked: z.ZodMiniType<What>;
-  /** Never there: it carries the type of the answer. */
   readonly answer?: Answered;
 };
 
@@ -27,12 +25,12 @@ export type Answer<Of> =
 
 type Where<What> = Pick<Call<What, unknown>, 'path' | 'needs' | 'asked'>;
 
-/** Defines a call that changes nothing. */
+/** Defines an endpoint without side effects. */
 export const get =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'GET', ...where });
 
-/** Defines a call that changes something. Only the desk's own pages can make it (same origin). */
+/** Defines an endpoint that changes something, restricted to same-origin requests. */
 export const post =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'POST', ...where });

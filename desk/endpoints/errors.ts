@@ -1,5 +1,4 @@
-// What the desk's server answers when a call cannot be answered: a status, one sentence as text/plain, and this code in x-error-code.
-// The sentence says what to do next, and is shown as it is.
+// Errors of the desk: a status, this code in x-error-code, and a text/plain sentence that tells the reader what to do.
 
 export const DESK_ERRORS = {
   'invalid-input': 400,

@@ -1,5 +1,4 @@
-// Passkeys (WebAuthn): registering one, removing it, and signing in with it. The options are for navigator.credentials, as JSON; so is
-// what it answers. They are discoverable, so signing in asks for no address.
+// Passkeys (WebAuthn), as JSON for navigator.credentials. They are discoverable, so signing in needs no e-mail address.
 import * as z from 'zod/mini';
 
 import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
@@ -8,7 +7,6 @@ const NOTHING = z.object({});
 const LONGEST = 10_000;
 const base64url = z.string().check(z.regex(/^[\w-]+$/), z.maxLength(LONGEST));
 
-/** What `PublicKeyCredential.toJSON()` gives; the server looks into it. */
 const Credential = z.object({
   id: base64url,
   rawId: base64url,
@@ -18,30 +16,27 @@ const Credential = z.object({
   authenticatorAttachment: z.optional(z.nullable(z.string())),
 });
 
-/** For `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. */
 export type PasskeyOptions = { readonly challenge: string } & Readonly<Record<string, unknown>>;
 
 export type Passkey = {
   readonly id: string;
-  /** What the person called it. */
   readonly name: string;
   readonly addedAt: string;
   readonly usedAt: string | null;
 };
 
-/** The passkeys of this person, the newest first. */
 export const passkeys = get<{ readonly passkeys: readonly Passkey[] }>()({
   path: '/api/passkeys',
   needs: 'read',
   asked: NOTHING,
 });
-/** Begins to register one. 422 for the person at the machine, who has no address. */
+/** 422 for the person at the machine, who has no e-mail address. */
 export const newPasskey = post<PasskeyOptions>()({
   path: '/api/passkeys/options',
   needs: 'read',
   asked: NOTHING,
 });
-/** Registers one, in the browser that began it. 400 `wrong-passkey` */
+/** Must come from the browser that began the registration. 400 `wrong-passkey` */
 export const addPasskey = post<Record<string, never>>()({
   path: '/api/passkeys/add',
   needs: 'read',
@@ -55,13 +50,12 @@ export const removePasskey = post<Record<string, never>>()({
   needs: 'read',
   asked: z.object({ id: z.string() }),
 });
-/** Begins to sign in with one. */
 export const askPasskey = post<PasskeyOptions>()({
   path: '/api/sign-in/passkey/options',
   needs: null,
   asked: NOTHING,
 });
-/** Signs in with one, in the browser that began it. 400 `wrong-passkey` */
+/** Must come from the browser that began the sign-in. 400 `wrong-passkey` */
 export const enterPasskey = post<Record<string, never>>()({
   path: '/api/sign-in/passkey',
   needs: null,

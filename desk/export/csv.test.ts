@@ -5,7 +5,6 @@ import { parse } from 'csv-parse/sync';
 
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
 
-/** Pieces of a text that matter to a reader of CSV or to a spreadsheet, and some that do not. */
 const PIECES = [
   ...Array.from(',;"\'\n\r\t =+-@\\0\uFF1D\uFF0B\uFF0D\uFF20\uFEFF\u2028é'),
   '',
@@ -21,9 +20,7 @@ const PIECES = [
   '\n-1+1',
   "''",
 ];
-/** What no spreadsheet may find at the beginning of a cell, wherever it splits a line. */
 const FORMULA = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;
-/** Numbers below a limit, the same in each run. */
 function createDice(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -32,7 +29,7 @@ function createDice(seed: number): (below: number) => number {
   };
 }
 
-it('a line is read by a library of CSV as its cells, and holds no formula wherever a spreadsheet splits it', () => {
+it('a CSV library reads the cells of a line, and no split by a spreadsheet produces a formula', () => {
   const dice = createDice(1);
   for (let round = 0; round < 20_000; round += 1) {
     const cells = Array.from({ length: 1 + dice(4) }, () =>
@@ -47,7 +44,7 @@ it('a line is read by a library of CSV as its cells, and holds no formula wherev
   }
 });
 
-it('texts that differ stay different, and a formula behind a semicolon is text', () => {
+it('different texts stay different, and a formula after a semicolon becomes text', () => {
   for (const [text, cell] of [
     ['=1+1', "'=1+1"],
     ["'=1+1", "''=1+1"],
@@ -71,7 +68,7 @@ it('texts that differ stay different, and a formula behind a semicolon is text',
   }
 });
 
-it('a figure that a spreadsheet takes for a number stays as it is, and any other is text', () => {
+it('a harmless number stays unchanged, and any other becomes text', () => {
   const figures = { '+44 (20) 7946-0018': null, '-1.5': null, '+1+1': "'", '-A1': "'", '=1': "'", '': null };
   for (const [figure, mark] of Object.entries(figures)) {
     assert.equal(csvLine([{ figure }]), `${mark ?? ''}${figure}\r\n`);

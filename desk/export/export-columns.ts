@@ -1,5 +1,5 @@
-// The formats of an export: our CSV and JSON Lines, and those that other programs import. A new format is an entry here. Only our two have
-// a column for the state of a person; the others have no place for it, and hold verified leads alone.
+// Export formats: our CSV and JSON Lines, and those of other programs, which have no column for the state and therefore only contain
+// verified leads.
 import { createHash } from 'node:crypto';
 
 import type { Cell } from '#desk/export/csv.ts';
@@ -19,46 +19,39 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 
-/** A lead as columns take it. Times are ISO 8601 in UTC; what is not known is empty. */
+/** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
-  /** To the questions of the campaign's own, by id; not there without any. */
+  /** Answers to custom questions by ID; undefined without such questions. */
   readonly answers: OwnAnswers | undefined;
   readonly email: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
-  /** When the lead was first given the article. */
   readonly first_read_at: string;
   readonly consent_given_at: string;
   readonly consent_version: string;
   readonly consent_text: string;
   readonly source: string;
-  /** Separated by spaces. */
   readonly flags: string;
   readonly state: LeadState;
-  /** First verified; or asked for the newest code; or imported. */
+  /** Verification, newest request for a code, or import. */
   readonly state_since: string;
-  /** For the mail of other programs; empty for people who are no leads. */
   readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
-  /** Which of several pages had the form; not there where there was one. */
+  /** Undefined without variants. */
   readonly variant: string | undefined;
 };
 
-/** Makes the link with which a lead withdraws the consent; empty where the format has no column for it. */
 export type UnsubscribeUrl = (leadId: string) => string;
 
-/** What an advertiser's file says about a conversion. */
 export type Conversion = { readonly name: string };
 
 type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => Cell];
 
 export type CsvFormat = {
   readonly kind: 'csv';
-  /** One sentence for --help. */
   readonly about: string;
-  /** Whether a column has the unsubscribe link: a million signatures take seconds. */
+  /** Marks formats with unsubscribe URLs: signing a million takes seconds. */
   readonly hasLink?: true;
-  /** A line before the headings. */
   readonly preamble?: string;
   readonly columns: readonly Column[];
 };
@@ -84,7 +77,6 @@ const CONSENT_COLUMNS: readonly Column[] = [
   ['Consent Text', (lead) => lead.consent_text],
 ];
 
-/** Behind the others, where programs that read columns by place find those before them unchanged. A CRM has such fields once you add them. */
 const LAST_COLUMNS: readonly Column[] = [
   ['Unsubscribe URL', (lead) => lead.unsubscribe_url],
   touched('UTM Campaign', 'utm_campaign'),
@@ -136,7 +128,7 @@ export const FORMATS = {
     hasLink: true,
     columns: [
       firstName,
-      // Salesforce takes no lead without one.
+      // Salesforce requires a last name.
       lastName,
       ['Company', (lead) => lead.company],
       ['Email', (lead) => lead.email],
@@ -179,7 +171,7 @@ export const FORMATS = {
   'google-ads': {
     kind: 'csv',
     about: 'offline conversions, addresses hashed',
-    // https://support.google.com/google-ads/answer/7014069: the file says its zone once.
+    // https://support.google.com/google-ads/answer/7014069: declares the time zone of the file.
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
       touched('Google Click ID', 'gclid'),
@@ -220,16 +212,14 @@ export const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-/** The programs that a field's `properties` name. */
 type Program = keyof NonNullable<OwnField['properties']>;
 const PROGRAMS: readonly string[] = ['hubspot', 'salesforce', 'mailchimp', 'pipedrive'] satisfies (Program &
   FormatName)[];
 const isProgram = (name: string): name is Program => PROGRAMS.includes(name);
 
 /**
- * The columns for the campaign's own questions, which stand behind the others. In our CSV each has its id, and the last one holds
- * answers to questions that are no longer asked; a program gets those that have a property of its own.
- * @param own hasAnswers: whether anyone was ever asked; hasVariants: whether anyone was given one of several pages
+ * Columns of custom questions: our CSV uses their IDs and a last column for removed questions; other programs only get mapped properties.
+ * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown
  */
 export function ownColumns(
   format: FormatName,
@@ -254,7 +244,7 @@ export function ownColumns(
   if (!isProgram(format)) return [];
   return fields.flatMap((field): Column[] => {
     const property = field.properties?.[format];
-    // As these programs separate several choices.
+    // Other programs separate choices with semicolons.
     return property === undefined ? [] : [[property, ({ answers }) => answerCell(field, answers, ';')]];
   });
 }
@@ -264,25 +254,22 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
   return kind === 'telephone' || kind === 'number' ? { figure: text } : text;
 }
 
-/** Formats with a column for the state. */
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-/** A person as JSON: as in events (docs/webhooks.md), with the state. */
+/** The JSON of events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
   readonly state: LeadState;
-  /** First verified; or asked for the newest code; or imported. ISO 8601, UTC. */
+  /** Verification, newest request for a code, or import; ISO 8601 in UTC. */
   readonly state_since: string;
 };
 
-/** Makes the JSON of a row. */
 export const personAsJson = (record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): PersonAsJson => ({
   ...leadAsJson(record, unsubscribeUrl),
   state: record.state,
   state_since: isoTime(record.state_since),
 });
 
-/** Makes an exported lead of a row. */
 export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
@@ -293,7 +280,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     company: record.company,
     answers: record.answers === null ? undefined : readAnswers(record.answers),
     first_verified_at: firstVerifiedAt,
-    // Usually the same time: writing it once is faster for a million leads.
+    // Usually equal; reusing the text is faster for a million leads.
     last_verified_at:
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
@@ -309,7 +296,6 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     flags,
     state,
     state_since: state === 'verified' ? firstVerifiedAt : isoTime(record.state_since),
-    // Only a lead has a consent to withdraw.
     unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
     attribution,
     variant: record.variant ?? undefined,
@@ -320,7 +306,7 @@ const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Google hashes Gmail addresses without the dots before the @ (https://support.google.com/google-ads/answer/13262500). */
+/** Google hashes Gmail addresses without dots before the @ (https://support.google.com/google-ads/answer/13262500). */
 function withoutGmailDots(email: string): string {
   const [, local, domain] = /^(.*)@(gmail\.com|googlemail\.com)$/.exec(email) ?? [];
   return local === undefined || domain === undefined ? email : `${local.replaceAll('.', '')}@${domain}`;

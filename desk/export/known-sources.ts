@@ -1,4 +1,4 @@
-// Which sources and campaigns people came from: a misspelt one would choose no one, and look like a campaign that failed.
+// Rejects misspelt sources, which would look like a failed campaign.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { attributionPages } from '#server/db/contacts/attributions.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -6,7 +6,6 @@ import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
 
-/** Strangers can invent names, so there is a bound. */
 const NAMES_KEPT = 10_000;
 const NAMES_LISTED = 12;
 
@@ -16,8 +15,8 @@ const KINDS = {
 } as const;
 
 /**
- * Looks for a source or campaign among leads, people who asked for a code, and views.
- * @returns null when anyone came from it, or when there is none at all; else a sentence with those there are, the nearest name first
+ * Searches leads, requests for codes and views.
+ * @returns null if someone came from it, or no source is known; otherwise a sentence that suggests the nearest name
  */
 export async function complainOfOrigin(
   db: Db,
@@ -35,7 +34,7 @@ export async function complainOfOrigin(
       if (name === undefined) continue;
       const shown = shownSource(name);
       if (name === wanted || shown === wanted) return null;
-      // A link can hold an address, and this sentence may be passed on.
+      // A link can contain an e-mail address, and this sentence may be shared.
       if (shown === name && names.size < NAMES_KEPT) names.add(name);
     }
   }

@@ -1,10 +1,9 @@
-// Which states a format can take.
 import { CommandFailure } from '#desk/command-failure.ts';
 import { FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
 import type { LeadState } from '#server/db/contacts/person.ts';
 
 /**
- * Files for other programs have no column for the state: people who are not verified would count as leads there.
+ * Other programs' formats lack a state column, so unverified people would count as leads.
  * @throws {CommandFailure}
  */
 export function refuseUnproven({ state, format }: { state: LeadState; format: FormatName }): void {

@@ -1,4 +1,3 @@
-// Writes leads as text, a page at a time.
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/pages.ts';
@@ -17,28 +16,23 @@ import {
 } from '#desk/export/export-columns.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
-/** A page of leads as text. */
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
 
 export type LeadSelection = LeadFilter & {
   readonly state: LeadState;
   readonly source?: string | undefined;
-  /** Maximum number of people to read. */
   readonly limit?: number | undefined;
 };
 
 /**
- * Reads the people of a selection.
- * @param make makes of a row what goes out
- * @returns pages of leads with their ids; a page can be empty. Each lead is made when it is asked for, so that those of a page are not
- *   in memory at once
+ * @param make converts a row to its exported form
+ * @returns pages, possibly empty, whose leads are made lazily to save memory
  */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
-  // What starting left: the peak is 10 MB lower.
   const collect = createCollector();
   let left = limit;
   const isNamed = source !== undefined && state !== 'imported';
@@ -56,8 +50,8 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
 }
 
 /**
- * Writes leads in a format. CSV is that of RFC 4180, in UTF-8; what a spreadsheet would take for a formula gets an apostrophe.
- * @param options byteOrderMark: for a spreadsheet that takes UTF-8 for something else; fields: the campaign's own questions
+ * CSV is RFC 4180 in UTF-8, with apostrophes before formulas.
+ * @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions
  */
 export async function* writeLeads(
   db: Db,
@@ -87,7 +81,7 @@ export async function* writeLeads(
         }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  // A million signatures take seconds: formats without the link do without them.
+  // Signing a million URLs takes seconds, so only formats that need them do it.
   const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
   yield* format.kind === 'csv'
     ? writePages(db, selection, {

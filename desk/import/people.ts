@@ -1,4 +1,3 @@
-// Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
 import { withoutApostrophe } from '#desk/export/csv.ts';
 import type { FormMessages, OwnForm } from '#shared/campaign-schema.ts';
 import {
@@ -18,48 +17,42 @@ import { isSingleLine } from '#shared/single-line.ts';
 type Field = keyof typeof IMPORT_HEADINGS;
 const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];
 
-/** The column of each field. */
 export type Columns = Readonly<Partial<Record<Field, number>>> & {
   readonly email: number;
   readonly count: number;
-  /** The columns of the campaign's own questions, by id. */
   readonly own: Readonly<Record<string, number>>;
-  /** Every column that may say that a person is not to be mailed. */
+  /** Every column that may exclude a person. */
   readonly statuses: readonly StatusColumn[];
 };
 
 type StatusColumn = {
   readonly place: number;
   readonly heading: string;
-  /** `other`: used for nothing else, and read only for the plainest of words. */
   readonly kind: StatusKind | 'other';
 };
 
-/** The headings of a file by what they are for. */
 export type Headings = { readonly used: readonly string[]; readonly unused: readonly string[] };
 
-/** How a date such as 3/4/2024 is read. */
+/** Order of day and month in a date such as 3/4/2024. */
 type DateOrder = 'dmy' | 'mdy';
 
 export type ReadOptions = {
   readonly dateOrder: DateOrder | undefined;
   readonly now: number;
-  /** The campaign's own questions. */
   readonly form: OwnForm;
   readonly takenStatuses: ReadonlySet<string>;
 };
 
-/** Answers that are not in the file are empty. */
 export type FoundPerson = LeadAnswers & {
-  /** In the form in which addresses are stored. */
+  /** Normalised like stored e-mail addresses. */
   readonly email: string;
-  /** Milliseconds since 1970; null when the file does not say. */
+  /** Milliseconds since 1970; null if unknown. */
   readonly consentGivenAt: number | null;
 };
 
 /**
- * @param form the campaign's own questions: a column has the id, the label or a CRM's property of one as its heading
- * @returns null when no column holds addresses
+ * @param form custom questions; a column may be headed with their ID, label or CRM property
+ * @returns null without a column of e-mail addresses
  */
 export function findColumns(
   headings: readonly string[],
@@ -74,7 +67,7 @@ export function findColumns(
   if (email === undefined) return null;
   const taken = new Set(places.map(([, place]) => place));
   const own = fields.flatMap(({ id, label, properties = {} }): (readonly [id: string, place: number])[] => {
-    // What a CRM calls its status is read as one all the same.
+    // A status stays a status even if a question maps to it.
     const inPrograms = Object.values(properties).flatMap((name = '') =>
       isImportHeading(name) ? [] : [name],
     );
@@ -97,8 +90,8 @@ export function findColumns(
 }
 
 /**
- * What tools call people who agreed to get mail, as {@link statusKey} has it. Nobody is taken by another status: no list of the words for
- * those who did not would ever be whole. Not "verified": there are tools that say it of addresses alone.
+ * Only these statuses, in the form of {@link statusKey}, import a person: a list of refusals would never be complete. "Verified" is missing
+ * because some tools say it of e-mail addresses.
  */
 const AGREED: ReadonlySet<string> = new Set([
   'subscribed',
@@ -124,19 +117,17 @@ const AGREED: ReadonlySet<string> = new Set([
   'eingewilligt',
 ]);
 
-/** @param text words separated by spaces */
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 const YES = words('yes y true t 1 on x ja oui checked given granted agreed accepted allow allowed ✓ ✔');
 const NO = words(
   'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
 );
-/** 0, 0.0 and 0000-00-00, as {@link statusKey} has them. */
+/** Matches 0, 0.0 and 0000-00-00 as {@link statusKey}. */
 const ZERO = /^[0 ]+$/;
-/** When they agreed. */
 const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
 
-/** Words that mean the same in every column, whatever its heading. The last are those of our own files. */
+/** Words that exclude a person in any column. The last ones come from our own exports. */
 const LEFT: ReadonlySet<string> = new Set([
   'unsubscribed',
   'unsubscribe',
@@ -166,19 +157,16 @@ const LEFT: ReadonlySet<string> = new Set([
   'by hand',
 ]);
 
-/** A status as it is compared: without regard to capital letters and punctuation, unless it has nothing else. */
+/** Ignores case and punctuation, unless nothing else remains. */
 export const statusKey = (status: string): string => plainHeading(status) || status;
 
-/** An answer that fits no question as it is asked now: the person is imported without it. */
+/** An answer that does not fit the current form. */
 export type LeftOut = {
-  /** Of the question. */
   readonly id: string;
   readonly label: string;
-  /** What it is not, to follow the label. */
   readonly reason: string;
 };
 
-/** What an import says of answers that do not fit: the desk's words, which follow the question. */
 const REASONS: FormMessages = {
   tooLong: 'more than {maximum} characters',
   notPlain: 'not plain text',
@@ -186,17 +174,15 @@ const REASONS: FormMessages = {
   number: 'not a valid number, such as 1500',
   url: 'not a valid web address',
   choice: 'not one of the options',
-  // None of these can happen here.
+  // An import cannot trigger these errors.
   choose: '',
   required: '',
   changed: '',
 };
 
 /**
- * Reads one row.
- * @param options now: consent cannot come after it, milliseconds since 1970; takenStatuses: what else is said of people who agreed, by
- *   {@link statusKey}
- * @returns a reason in words, to follow the number of the line, when the row cannot be used
+ * @param options now: upper limit of consent, milliseconds since 1970; takenStatuses: more accepted statuses, as {@link statusKey}
+ * @returns a reason that continues "line 5", if the row is unusable
  */
 export function readPerson(
   cells: readonly string[],
@@ -208,7 +194,7 @@ export function readPerson(
   | {
       readonly type: 'bad';
       readonly reason: string;
-      /** All addresses in it: whichever is the person's, it may say that they unsubscribed. */
+      /** Every e-mail address in the row may belong to an unsubscribed person. */
       readonly emails: readonly string[];
     } {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
@@ -218,7 +204,7 @@ export function readPerson(
   const address = cell('email').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
-    return bad('has an e-mail address that is none');
+    return bad('has an invalid e-mail address');
   const email = normaliseEmail(address);
   const status = statusLeftOutBy(cells, columns, takenStatuses);
   if (status !== null) return { type: 'unsubscribed', email, status };
@@ -235,9 +221,8 @@ export function readPerson(
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
     return bad('has a date that can be read in two ways: say --date-order dmy or mdy');
-  if (consentGivenAt === 'none') return bad('has a date of consent that is none');
-  if (consentGivenAt !== null && consentGivenAt > now)
-    return bad('has a date of consent that is yet to come');
+  if (consentGivenAt === 'none') return bad('has an invalid date of consent');
+  if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
   const own = ownAnswers(cells, columns, form);
   return {
     type: 'person',
@@ -246,7 +231,6 @@ export function readPerson(
   };
 }
 
-/** The first status of a row that does not say that the person may be mailed; null: there is none. */
 function statusLeftOutBy(
   cells: readonly string[],
   { statuses }: Columns,
@@ -255,7 +239,7 @@ function statusLeftOutBy(
   for (const { place, heading, kind } of statuses) {
     const text = withoutApostrophe(cells[place] ?? '');
     if (text === '' || isFine(kind, statusKey(text))) continue;
-    // What is left of a date or a reason would only tell people apart.
+    // Dates and reasons would identify individuals.
     const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
     if (!takenStatuses.has(statusKey(status))) return status;
   }
@@ -275,7 +259,6 @@ function isFine(kind: StatusColumn['kind'], key: string): boolean {
   }
 }
 
-/** What makes a text no line of plain text, to follow its name; null: nothing. */
 function notPlain(text: string): string | null {
   const mark = Array.from(text).find((one) => !isSingleLine(one));
   if (mark === undefined) return null;
@@ -284,7 +267,7 @@ function notPlain(text: string): string | null {
   return `with an invisible control character (U+${point})`;
 }
 
-/** What is left of letters that were lost (U+FFFD), or of UTF-8 that was taken for windows-1252: Ã¼ for ü. */
+/** Lost letters (U+FFFD), or UTF-8 decoded as windows-1252 (Ã¼ for ü). */
 const GARBLED = /\uFFFD|[ÂÃ][\u0080-\u00BF\u0152-\u0178\u02C6\u02DC\u2013-\u203A\u20AC\u2122]|â€/;
 
 export const isGarbled = ({ name, company }: FoundPerson): boolean => GARBLED.test(`${name} ${company}`);
@@ -297,7 +280,7 @@ const addressesIn = (text: string): string[] =>
     .filter((word) => asciiAddress(word) !== null)
     .map(normaliseEmail);
 
-/** What the file says to the campaign's own questions: as a visitor would have to answer them, but none has to be answered. */
+/** Validates custom answers as the form does, but none is required. */
 function ownAnswers(
   cells: readonly string[],
   { own }: Columns,
@@ -307,7 +290,7 @@ function ownAnswers(
   const leftOut: LeftOut[] = [];
   for (const field of fields) {
     const { id, label, kind } = field;
-    // Files from a Mac may have an accent behind its letter: an option would not be found.
+    // Files from a Mac may use decomposed accents, which no option matches.
     const text = withoutApostrophe((cells[own[id] ?? -1] ?? '').trim()).normalize('NFC');
     const checked = answerSchema({ ...field, required: false }, REASONS).safeParse(
       kind === 'choices' ? splitChoices(text) : text,
@@ -328,8 +311,8 @@ const DAY_FIRST = new RegExp(`^(?<day>\\d{1,2})\\.(?<month>\\d{1,2})\\.(?<year>\
 const SLASHED = new RegExp(`^(?<one>\\d{1,2})/(?<two>\\d{1,2})/(?<year>\\d{4})${TIME}${ZONE}$`, 'i');
 
 /**
- * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024. What names no zone is in UTC.
- * @returns milliseconds since 1970; `ambiguous`: day and month may be either; `none`: no such day or time
+ * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024; UTC without a zone.
+ * @returns milliseconds since 1970; `ambiguous` if day and month could be swapped; `none` if invalid
  */
 function readDate(text: string, order: DateOrder | undefined): number | 'ambiguous' | 'none' {
   const plain = (YEAR_FIRST.exec(text) ?? DAY_FIRST.exec(text))?.groups;
@@ -349,7 +332,7 @@ function readDate(text: string, order: DateOrder | undefined): number | 'ambiguo
   const date = `${year}-${two(month)}-${two(day)}`;
   const offset = /^[+-]/.test(zone) ? zone.replace(/^(...):?(..)$/, '$1:$2') : 'Z';
   const ms = Date.parse(`${date}T${two(hours)}:${two(minute)}:${two(second)}${offset}`);
-  // JavaScript takes the 31st of February for a day in March.
+  // JavaScript accepts 31 February as a day in March.
   return Number.isNaN(ms) || !isoDay(date).startsWith(date) ? 'none' : ms;
 }
 

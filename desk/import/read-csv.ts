@@ -1,5 +1,4 @@
-// Reads a CSV as other tools write it: separated by commas, semicolons or tabs, in UTF-8 or UTF-16, with a byte order mark or
-// without. A row at a time, so a large file needs no more memory than a small one.
+// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16, so that memory use does not grow with the file.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
@@ -10,21 +9,19 @@ import { errorCode } from '#server/platform/error-code.ts';
 export type CsvEvent =
   | {
       readonly type: 'row';
-      /** Where the row begins in the file; the first is 1. */
+      /** The first line of the row; counted from 1. */
       readonly line: number;
-      /** Without white space around them. Rows in which nothing stands are left out. */
       readonly cells: readonly string[];
     }
-  /** Nothing can be read from here on. A sentence that says what to do, to follow the name of the file. */
+  /** Reading stops. The sentence continues after the file's name and says what to do. */
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** In characters. A longer row comes most often from a quotation mark that is not closed. */
+/** Characters. A longer row usually has an unclosed quotation mark. */
 const LONGEST_ROW = 100_000;
-/** In characters. The row of headings is within it. */
 const HEAD_LENGTH = 64_000;
 
-/** @param file open for reading; it is read from its beginning, and stays open */
+/** @param file read from its start, and left open */
 export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void, void> {
   try {
     const texts = decode(file, await encodingOf(file));
@@ -41,7 +38,6 @@ export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void,
       skip_records_with_empty_values: true,
       trim: true,
     });
-    // Errors come out of the parser, below.
     pipeline(Readable.from(startingWith(rest, texts)), parser, () => {});
     let countedTwice = 0;
     for await (const { record, info } of parser as AsyncIterable<{
@@ -49,7 +45,7 @@ export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void,
       info: { lines: number };
     }>) {
       const text = record.join(' ');
-      // The parser says where the row ends, and counts both characters of a CRLF in a cell.
+      // The parser reports the end of a row, and counts a CRLF in a cell twice.
       const line = info.lines - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0);
       countedTwice += text.match(/\r\n/g)?.length ?? 0;
       yield { type: 'row', line: line + linesBefore, cells: record };
@@ -78,7 +74,7 @@ async function* decode(file: FileHandle, encoding: string): AsyncGenerator<strin
   yield text + decoder.decode();
 }
 
-/** By the byte order mark; without one, by the zero bytes of Latin letters in UTF-16. */
+/** Without a byte order mark, zero bytes reveal UTF-16. */
 async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf-16be'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
   if (bytesRead < 2) return 'utf-8';
@@ -88,7 +84,7 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
   return 'utf-8';
 }
 
-/** The most frequent separator among the headings, outside quotation marks; or the one that Excel's first line names (sep=;). */
+/** The most frequent separator in the headings outside quotes, or that of Excel's line sep=;. */
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
   const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
   if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };
@@ -102,8 +98,8 @@ function explain(error: unknown): string | null {
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     if (error.code === 'CSV_MAX_RECORD_SIZE')
-      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Mend that line, or export the file anew without long columns.`;
-    return `cannot be read on${line}: a quotation mark is not closed, or stands where none may. Mend that line, or export the file anew.`;
+      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Fix that line, or export the file again without long columns.`;
+    return `cannot be read on${line}: a quotation mark is unclosed or misplaced. Fix that line, or export the file again.`;
   }
   return null;
 }
@@ -111,10 +107,10 @@ function explain(error: unknown): string | null {
 const isNoUnicode = (error: unknown): boolean => errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA';
 
 const LOOKED_AT_BYTES = 4 * 1024 * 1024;
-/** What names of Western Europe do not have in windows-1252: three such letters in a row, or a control where a Mac and DOS have letters. */
+/** Unlikely in windows-1252: three such letters in a row, or control characters where Mac and DOS have letters. */
 const NOT_WESTERN = /[\xC0-\xFF]{3}|[\x81-\x84\x86-\x90\x98-\x9F]/;
 
-/** Which encoding a file seems to have. Following a wrong advice would store wrong names. */
+/** Hedged, because wrong advice would store wrong names. */
 async function explainBytes(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0);
   const text = buffer.toString('latin1', 0, bytesRead);

@@ -1,4 +1,3 @@
-// Reads the people of a CSV, a row at a time.
 import type { FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -15,7 +14,6 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 export type PeopleFile = ReadOptions & {
-  /** The name that was typed. */
   readonly file: string;
   readonly handle: FileHandle;
   readonly signal: AbortSignal;
@@ -24,8 +22,8 @@ export type PeopleFile = ReadOptions & {
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
 
 /**
- * @param onColumns is called with the headings of the file
- * @throws {CommandFailure} when the file is no CSV with addresses
+ * @param onColumns receives the headings
+ * @throws {CommandFailure} if it is not a CSV with e-mail addresses
  */
 export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
@@ -45,9 +43,9 @@ export async function* readPeople(
     const found = findColumns(cells, options.form);
     if (found === null)
       throw new CommandFailure(
-        // The address may be a person's: it is not repeated.
+        // Not quoted, because it may be someone's e-mail address.
         cells.some((cell) => asciiAddress(cell) !== null)
-          ? `${file} has no headings: an e-mail address stands in its first line. Put one above it that names the columns, such as: email,name,company`
+          ? `${file} has no headings: its first line contains an e-mail address. Add a line above it that names the columns, such as: email,name,company`
           : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
       );
     columns = found.columns;
@@ -57,10 +55,9 @@ export async function* readPeople(
     throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
 }
 
-/** A CRM's file has hundreds. */
 const HEADINGS_SHOWN = 40;
 
-/** Headings for a sentence: "Email", "Name" */
+/** Example: "Email", "Name" */
 export function sayHeadings(headings: readonly string[]): string {
   const more = headings.length - HEADINGS_SHOWN;
   const shown = headings.slice(0, HEADINGS_SHOWN).map((heading) => `"${printable(heading)}"`);

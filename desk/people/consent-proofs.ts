@@ -1,4 +1,3 @@
-// The proofs of a person's consent: sealed, checked with the whole chain, and as a page to print.
 import { setImmediate } from 'node:timers/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -14,14 +13,13 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 
-/** Work on the whole chain takes seconds for each 100,000 consents. */
+/** Work on the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
   readonly signal: AbortSignal;
   readonly onSealed: (count: number) => void;
   readonly onChecked: (count: number) => void;
 };
 
-/** Seals everything that can be sealed. */
 export const sealAll = (
   service: Service,
   { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Watching>,
@@ -37,7 +35,6 @@ export const sealAll = (
   });
 };
 
-/** Seals everything that can be sealed, and checks the whole chain. */
 export async function checkChain(
   service: Service,
   { signal, onSealed, onChecked }: Watching,
@@ -55,26 +52,22 @@ export async function checkChain(
   });
 }
 
-/** An entry as it was sealed, with all that it takes to check its hash. */
 type ProvedEntry = Pick<ChainEntry, 'position' | 'row_id' | 'salt' | 'content_hash' | 'previous' | 'hash'> &
   { readonly [Kind in RowKind]: { readonly kind: Kind; readonly content: Contents[Kind] } }[RowKind];
 
 type ProofDocument = {
-  /** As stored. */
   readonly email: string;
-  /** A sentence for each reason why the consent is not proved. */
   readonly errors: readonly string[];
-  /** In the order of the chain. */
   readonly entries: readonly ProvedEntry[];
 };
 
 const MOST_ERRORS = 100;
 
 /**
- * The proofs of an e-mail address. Checks the whole chain, because its end vouches for each entry, and because a changed row no longer leads
- * to its entry. An entry whose content does not fit its hash is among the errors only.
- * @returns a document for programs, a page to print, and whether they prove the consent: all errors are accepted
- * @throws {CommandFailure} when there are none
+ * Proof for one e-mail address. Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its
+ * entry. Entries with a wrong hash only appear as errors.
+ * @returns JSON, a printable page, and whether the consent is proved
+ * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
   service: Service,
@@ -103,14 +96,13 @@ export async function consentProofs(
   if (positions.length === 0) {
     await personalDataOf(service.database.db, email);
     throw new CommandFailure(
-      `${email} has verified no consent here, so there is no proof. The story says what is held: show ${email}`,
+      `${email} has not verified a consent here, so there is no proof. The timeline shows the stored data: show ${email}`,
     );
   }
   const document = { email, errors, entries };
   return { document, page: consentPage(document, service.campaign.site.title, service.clock()), isProved };
 }
 
-/** One sentence. */
 export const sayChainError = ({ position, expected, found }: ChainError): string =>
   `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
 

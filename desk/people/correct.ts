@@ -1,4 +1,3 @@
-// Corrects the answers of a lead, or of an imported person who is no lead.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -18,18 +17,18 @@ import {
 } from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
 
-/** The longest answer that form.yaml can ask for, in characters. */
+/** Maximum of form.yaml, in characters. */
 const LONGEST = 2000;
 
-/** An answer to a question of the campaign's own. `text`: several choices with ; between them; empty takes the answer away. */
+/** `text` separates choices with ; and is empty to delete the answer. */
 export type AnswerChange = { readonly id: string; readonly text: string };
 
 /**
- * Corrects a person's answers. The story keeps what stood there before.
+ * The timeline keeps the previous answers.
  * @param tx holds the lock of the e-mail address
- * @param change email: as stored; what is not given stays
+ * @param change email: as stored; absent answers stay
  * @returns the answers before and after
- * @throws {CommandFailure} when an answer does not fit, there is no such question, or nothing is held about the address
+ * @throws {CommandFailure} for an unknown question, a bad answer or an unknown person
  */
 export async function correctAnswers(
   tx: Db,
@@ -70,16 +69,15 @@ export async function correctAnswers(
   if (result === null) {
     if ((await findPerson(tx, email)) === undefined) throw nothingHeld(email);
     throw new CommandFailure(
-      `${email} has entered no code, so there is no lead to correct. What they write when they ask again takes the place of this.`,
+      `${email} has not entered a code, so there is no lead to correct. Their next form replaces these answers.`,
     );
   }
   return result;
 }
 
 /**
- * Reads a change.
- * @param held the person's answers: one to a question that is no longer asked can be changed as well
- * @throws {CommandFailure} when there is no such question, or the answer does not fit
+ * @param held current answers; those to removed questions can be changed too
+ * @throws {CommandFailure} for an unknown question or a bad answer
  */
 function readAnswer(
   { id, text: typed }: AnswerChange,
@@ -92,12 +90,12 @@ function readAnswer(
     const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(held)])];
     throw new CommandFailure(
       ids.length === 0
-        ? 'This campaign has no questions of its own (form.yaml).'
+        ? 'This campaign has no custom questions (form.yaml).'
         : `Write --answer id=text. The ids are ${ids.join(', ')}.`,
       2,
     );
   }
-  // What stands there may stay, though the form no longer offers it.
+  // A stored choice stays valid after the form drops it.
   const stands = [held[id]?.answer ?? []].flat();
   const offered = field.options && { options: [...field.options, ...stands] };
   const result = answerSchema({ ...field, ...offered, required: false }, messages).safeParse(
@@ -107,7 +105,7 @@ function readAnswer(
   return [id, { label: field.label, answer: result.data }];
 }
 
-/** A question that was taken away, as far as its answer shows what it was: its kind is not known any more. */
+/** The kind of a removed question is inferred from its answer. */
 function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
   if (!Object.hasOwn(held, id)) return undefined;
   const { label, answer } = held[id]!;
@@ -116,7 +114,6 @@ function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
     : { id, label, kind: 'choices', options: [...answer] };
 }
 
-/** @throws {CommandFailure} as readAnswer */
 function changedAnswers(
   before: string | null,
   changes: readonly AnswerChange[],

@@ -1,4 +1,4 @@
-// Erases a person: rows, mail in files, and what a deletion leaves in the files of the database.
+// Erases a person: rows, mail files, and traces in database files.
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/residual-data.ts';
 import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
@@ -10,20 +10,17 @@ import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 export type ErasedCounts = Readonly<Record<keyof ErasedRows | 'mailFiles', number>>;
 
 type Erasure = {
-  /** The e-mail address, as it was stored. */
   readonly email: string;
-  /** How many rows of each table, and files of mail, are gone. */
   readonly counts: ErasedCounts;
-  /** What failed once the rows were gone, and what is better done at another time: sentences that say what to do. */
   readonly failures: readonly string[];
   readonly advice: readonly string[];
 };
 
 /**
- * Erases all that is held about a person. Once the rows are gone, all the rest is done as well, whatever of it fails.
- * @param person by an ID, or by the e-mail address as stored
- * @param options check: throws to erase nothing. details: of the line in the audit log
- * @returns null when nobody has the ID (any more)
+ * Erases a person. After the rows are deleted, all remaining steps run even if one fails.
+ * @param person an ID, or the e-mail address as stored
+ * @param options check: throws to cancel; details: for the audit log
+ * @returns null if nobody has this ID
  */
 export async function erasePerson(
   service: Service,
@@ -83,11 +80,11 @@ export async function erasePerson(
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
-export const ELSEWHERE = 'Backups and files that were exported before still hold it: erase it there too.';
+export const ELSEWHERE = 'Backups and earlier exports still contain it: erase it there too.';
 
 /**
- * What {@link erasePerson} would take: 1 lead, 2 forms, …
- * @throws {CommandFailure} when nothing is held
+ * Example: 1 lead, 2 forms
+ * @throws {CommandFailure} if no data is held
  */
 export async function sayWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
@@ -96,14 +93,13 @@ export async function sayWhatIsErased(
   const data = await listPersonalData(database.db, email);
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
-  // Mail in files outlives the rows.
+  // Mail files are not deleted with the rows.
   const mailFiles = (await mail.filesAbout(email)).length;
   const said = sayCounts({ ...counts, mailFiles });
   if (said === '') throw nothingHeld(email);
   return said;
 }
 
-/** Singular and plural, in the order in which they are listed. */
 const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several: string]>> = {
   leads: ['lead', 'leads'],
   imported_leads: ['imported person', 'imported people'],
@@ -123,7 +119,6 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   mailFiles: ['mail in a file', 'mails in files'],
 };
 
-/** 1 lead, 2 forms, … of what is there. */
 export const sayCounts = (counts: Readonly<Partial<Record<keyof ErasedCounts, number>>>): string =>
   Object.entries(WORDS)
     .map(([what, [one, several]]) => ({ count: counts[what as keyof ErasedCounts] ?? 0, one, several }))

@@ -1,13 +1,11 @@
-// Reads a typed address, and what is held about it.
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { listPersonalData, type PersonalData } from '#server/db/queries/personal-data.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /**
- * Reads an address as it was typed.
- * @returns the form under which it is stored
- * @throws {CommandFailure} when it is no address
+ * @returns the normalised e-mail address
+ * @throws {CommandFailure} if invalid
  */
 export function readAddress(typed: string): string {
   if (asciiAddress(typed.trim()) === null) {
@@ -19,7 +17,7 @@ export function readAddress(typed: string): string {
   return normaliseEmail(typed);
 }
 
-/** @throws {CommandFailure} when nothing is held */
+/** @throws {CommandFailure} if no data is held */
 export async function personalDataOf(db: Db, email: string): Promise<PersonalData> {
   const data = await listPersonalData(db, email);
   if (Object.values(data).every((rows) => rows.length === 0)) throw nothingHeld(email);

@@ -1,7 +1,5 @@
-// A page to print that needs no other file.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
-/** What stands in its `<style>` element. */
 export const PAPER_STYLES = `
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.25rem; }
@@ -23,10 +21,6 @@ export const PAPER_STYLES = `
   @media print { body { margin: 0; max-width: none; font-size: 11pt; } }
 `;
 
-/**
- * @param page heading and about: text; body: HTML
- * @returns an HTML document
- */
 export const paperPage = ({
   heading,
   about,

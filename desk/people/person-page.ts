@@ -1,13 +1,13 @@
-// All that is held about a person, as a page to print: for an answer under Article 15 of the GDPR.
+// Prints all data held about a person, for a request under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
-import type { StoryEntry } from '#desk/people/timeline.ts';
+import type { TimelineEntry } from '#desk/people/timeline.ts';
 
 /**
  * @param writtenAt ISO 8601
- * @returns one document that needs no other file
+ * @returns a self-contained HTML document
  */
 export function personPage({
   email,
@@ -18,7 +18,7 @@ export function personPage({
 }: {
   email: string;
   data: PersonalData;
-  story: readonly StoryEntry[];
+  story: readonly TimelineEntry[];
   title: string;
   writtenAt: string;
 }): string {
@@ -39,10 +39,10 @@ ${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.lengt
   });
 }
 
-const entryOf = ({ at, what, details }: StoryEntry): string =>
+const entryOf = ({ at, what, details }: TimelineEntry): string =>
   `<li><time datetime="${escapeHtml(at)}">${secondOf(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailsOf(details)}</li>`;
 
-function detailsOf(details: StoryEntry['details']): string {
+function detailsOf(details: TimelineEntry['details']): string {
   const parts = Object.entries(details).map(
     ([name, value]) =>
       `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? secondOf(value) : escapeHtml(value)}</dd>`,

@@ -1,20 +1,17 @@
-// What a deletion leaves in the files of the database, and how it is taken out of them.
 import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/backup/compact.ts';
 
-/** Takes them out later. */
 export const COMPACT = 'npm run -s desk -- compact';
-/** An erasure rewrites a database up to this size by itself: visitors wait for it, and still get an answer. */
+/** An erasure rewrites databases up to this size, because visitors still get a response in time. */
 const LARGEST_BYTES = 100_000_000;
 
-/** Why traces may be left, and how to take them out. `isFailure`: something was in the way; else it is better done at another time. */
+/** Traces that may remain, and how to remove them. `isFailure` is false if the operator should pick the time. */
 export type Remains = { readonly isFailure: boolean; readonly sentence: string };
 
-/** Takes what was just erased out of the database's files. @returns null when nothing is left */
 export async function removeRemains(database: Config['database']): Promise<Remains | null> {
   const rewriting = await rewriteDatabase(database, { largestBytes: LARGEST_BYTES });
   if (rewriting.type === 'rewritten') return null;
-  // PostgreSQL's samples of the columns belong to the owner of the database; the page may run as another user.
+  // PostgreSQL's column samples belong to the database owner, who may be another user.
   const isForTheOwner =
     rewriting.type === 'left' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
   const isFailure = rewriting.type !== 'too large' && !isForTheOwner;
@@ -26,7 +23,7 @@ export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>)
     case 'too large':
       return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may hold traces. Take them out at a quiet hour: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may hold traces: what was deleted is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
+      return `The files of the database may hold traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
     case 'left':
       return `The files of the database may hold traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet hour, and as the owner of the database, call: ${COMPACT}`;
     case 'no room':

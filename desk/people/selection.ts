@@ -1,4 +1,3 @@
-// The filter of the desk's pages, as the database takes it; and a person as these pages show one.
 import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { readWhen } from '#desk/typed-times.ts';
@@ -13,8 +12,8 @@ import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
 /**
- * Which people a filter means. What is empty does not count.
- * @throws {CommandFailure} when a day is not in the calendar, or there is no such flag
+ * Empty filters are ignored.
+ * @throws {CommandFailure} for an invalid day or flag
  */
 export function selectionOf({
   state,
@@ -42,7 +41,7 @@ export function selectionOf({
   };
 }
 
-/** Which filters were set, for the audit log. Texts are left out: what was searched for and a source can name a person. */
+/** Lists filters for the audit log, without texts that may name a person. */
 export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string =>
   [
     state,
@@ -56,10 +55,9 @@ export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string 
   ].join(', ');
 
 /**
- * The first moment of a day, in UTC.
  * @param day such as 2026-11-23
- * @returns milliseconds since 1970
- * @throws {CommandFailure} when the calendar has no such day
+ * @returns UTC midnight, milliseconds since 1970
+ * @throws {CommandFailure} for an invalid day
  */
 export function firstMomentOf(day: string): number {
   const ms = readWhen(day, 0);
@@ -67,10 +65,10 @@ export function firstMomentOf(day: string): number {
   return ms;
 }
 
-/** Names and emoji need them. */
+/** Names and emoji need joiners. */
 const JOINERS = '\u200C\u200D';
 
-/** What is pasted from a mail program or a link, as it would be typed: without invisible marks, `mailto:` and the name before `<ada@…>`. */
+/** Removes invisible characters, `mailto:` and the name around `<ada@…>` from pasted text. */
 export const asTyped = (text: string): string =>
   text
     .replaceAll(/\p{Cf}/gu, (mark) => (JOINERS.includes(mark) ? mark : ''))
@@ -81,11 +79,9 @@ export const asTyped = (text: string): string =>
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
 const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
 
-/** Where a person came from, in one word. */
 export const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
   attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
 
-/** A person as JSON for the desk's pages. */
 export const shownPerson = (record: LeadRecord): Person => ({
   id: record.id,
   email: record.email,

@@ -1,4 +1,3 @@
-// Mails the guide to a lead once more.
 import { v7 as uuid } from 'uuid';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -7,11 +6,10 @@ import { sendGuideAgain, type GuideAgain } from '#server/mail/templates/guide-ma
 import type { Service } from '#server/startup/service.ts';
 
 /**
- * Queues the guide for a lead.
  * @param tx holds the lock of the e-mail address
  * @param email as stored
- * @returns `waiting`: one waits to be sent already
- * @throws {CommandFailure} when it is not to be sent
+ * @returns `waiting` if a guide is already queued
+ * @throws {CommandFailure} if sending is not allowed
  */
 export async function sendGuideTo(
   tx: Db,
@@ -29,7 +27,7 @@ function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused
     case 'off':
       return 'Nothing was queued: GUIDE_EMAIL is off, so no mail with the guide is sent. Set it to link or attachment, and restart the page.';
     case 'no lead':
-      return `Nothing was queued: ${email} is no lead, because the address was never verified here. Ask its owner to request a code on the page.`;
+      return `Nothing was queued: ${email} is not a lead, because the address was never verified here. Ask its owner to request a code on the page.`;
     case 'erased':
       return `Nothing was queued: ${email} was erased. Only its owner can come back, with a new code on the page.`;
     case 'suppressed': {

@@ -1,4 +1,3 @@
-// Puts addresses on the list of those that get no mail, and takes them off where that was a slip.
 import { CommandFailure } from '#desk/command-failure.ts';
 import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
@@ -11,15 +10,15 @@ import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
 
-/** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
+/** An operator cannot give the reason `erased`; only an erasure adds it. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
 /**
- * Puts an address on the list of those that get no mail. A lead's consent is withdrawn with it, unless the reason says nothing of it.
+ * Also withdraws a lead's consent, unless the reason does not imply it.
  * @param tx holds the lock of the e-mail address
  * @param entry email: as stored
- * @returns false when it stood there for that reason already
+ * @returns false if suppressed for this reason before
  */
 export async function suppressAddress(
   tx: Db,
@@ -47,34 +46,32 @@ const addressOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
   email,
 });
 
-/** Why an address is on the list. @param email as stored */
 export const entriesOf = (
   db: Db,
   service: Pick<Service, 'secrets'>,
   email: string,
 ): Promise<readonly ListEntry[]> => listEntries(db, addressOf(service, email));
 
-/** Whether the operator can take an entry off. @param hasReason whether they say why it was a slip */
-export const isSlip = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
+/** @param hasReason whether the operator explained the mistake */
+export const isMistake = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
 /**
- * Finds the entries that the operator can take off.
- * @param note why they were slips; null: not said
- * @throws {CommandFailure} when there are none
+ * Finds entries the operator can remove.
+ * @param note why they were mistakes, or null
+ * @throws {CommandFailure} if there are none
  */
-export async function findSlips(
+export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
   { email, note }: { email: string; note: string | null },
 ): Promise<readonly ListEntry[]> {
   const entries = await entriesOf(db, service, email);
-  const slips = entries.filter((entry) => isSlip(entry, note !== null));
-  if (slips.length === 0) throw nothingToRemove(email, entries);
-  return slips;
+  const mistakes = entries.filter((entry) => isMistake(entry, note !== null));
+  if (mistakes.length === 0) throw nothingToRemove(email, entries);
+  return mistakes;
 }
 
-/** Puts what a removal undoes into the chain of consents, before the reason for it. */
 export async function sealBeforeRemoval(
   service: Service,
   { note, signal }: { note: string | null; signal: AbortSignal },
@@ -84,19 +81,18 @@ export async function sealBeforeRemoval(
 }
 
 /**
- * Takes entries off the list. The reason goes into the chain of consents.
+ * Removes entries and seals the reason.
  * @param tx holds the lock of the e-mail address
- * @param options slips: of {@link findSlips}
- * @throws {CommandFailure} when the person has decided it themselves meanwhile
+ * @throws {CommandFailure} if the person unsubscribed in the meantime
  */
-export async function undoSlips(
+export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
-  { email, slips, note }: { email: string; slips: readonly ListEntry[]; note: string | null },
+  { email, mistakes, note }: { email: string; mistakes: readonly ListEntry[]; note: string | null },
 ): ReturnType<typeof removeSlips> {
   const result = await removeSlips(tx, database.engine, {
     address: addressOf({ secrets }, email),
-    reasons: slips.map((entry) => entry.reason),
+    reasons: mistakes.map((entry) => entry.reason),
     note,
     secrets,
     now: clock(),
@@ -105,7 +101,7 @@ export async function undoSlips(
   return result;
 }
 
-/** unsubscribed since 2026-11-20 12:00, “asked by telephone” */
+/** Example: unsubscribed since 2026-11-20 12:00, “asked by telephone” */
 export const sayEntry = ({ reason, since, note }: ListEntry): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 
@@ -115,7 +111,7 @@ function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandF
   const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
-      ? `${stands} The person decided that themselves, so a new verified consent alone ends it.`
-      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a slip, say why: --reason "…".`,
+      ? `${stands} The person decided this, so only a new verified consent ends it.`
+      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a mistake, say why: --reason "…".`,
   );
 }

@@ -1,4 +1,3 @@
-// What happened with a person, in order, made of all that is held about the address.
 import type { Story } from '#desk/endpoints/people.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
@@ -6,19 +5,17 @@ import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 
-/** Something that happened: `at` is ISO 8601 in UTC; unknown details are left out. */
-export type StoryEntry = Story['happenings'][number];
+/** `at` is ISO 8601 in UTC; unknown details are absent. */
+export type TimelineEntry = Story['happenings'][number];
 
-type Happening = Omit<StoryEntry, 'at' | 'details'> & {
+type Happening = Omit<TimelineEntry, 'at' | 'details'> & {
   readonly ms: number;
   readonly details?: Readonly<Record<string, string | number | null | undefined>>;
 };
 
-/** The order of what happens within one millisecond, by how `what` begins. */
 const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
-/** @param data from listPersonalData */
-export function storyOf(data: PersonalData): readonly StoryEntry[] {
+export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
   const happenings: Happening[] = [
     ...data.submissions.map((form) => ({
       ms: form.given_at,
@@ -159,7 +156,6 @@ const rank = ({ what }: Happening): number => {
   return place < 0 ? ORDER.length : place;
 };
 
-/** The answers as they were in the file, before any correction. */
 function answersBefore(
   imported: LeadAnswers,
   corrections: PersonalData['imported_corrections'],
@@ -170,7 +166,6 @@ function answersBefore(
     : { name: first.name_before, company: first.company_before, answers: first.answers_before };
 }
 
-/** All answers by name, those to the campaign's own questions by their labels. */
 const namedAnswers = ({ name, company, answers }: LeadAnswers): Readonly<Record<string, string>> => ({
   name,
   company,
@@ -188,7 +183,6 @@ function changedAnswers(
   );
 }
 
-/** In place of an answer that was not there. */
 const NONE = '–';
 
 const change = (before: string, after: string): string | null =>

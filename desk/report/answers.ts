@@ -1,5 +1,4 @@
-// New leads by their answers to the campaign's own questions that have choices. An answer that is not offered is counted and not shown:
-// the question may have been one for free text, and the report names nobody.
+// Counts new leads by choice. Answers no longer offered are grouped, because they may be free text that names a person.
 import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/source.ts';
@@ -10,9 +9,8 @@ import { readAnswers } from '#shared/own-answers.ts';
 export type AnswerCounts = {
   readonly id: string;
   readonly label: string;
-  /** Whether a lead may have given several, so that the rows add up to more than all leads. */
+  /** If true, rows can add up to more than all leads. */
   readonly areSeveral: boolean;
-  /** In the order of the form, then OTHER_ANSWERS and NO_ANSWER, where there are any. */
   readonly rows: readonly { readonly name: string; readonly leads: number }[];
 };
 
@@ -20,9 +18,8 @@ export const OTHER_ANSWERS = 'other answers';
 export const NO_ANSWER = 'no answer';
 
 /**
- * Counts the new leads of a span by their answers.
- * @param fields the campaign's own questions; those without choices are left out. only: those leads alone
- * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
+ * @param fields custom questions; those without choices are skipped
+ * @param onCounted receives the leads counted since the last call; throws to stop
  */
 export async function countAnswers(
   database: Pick<OpenDatabase, 'db'>,

@@ -1,5 +1,3 @@
-// The judgement about variants: right however often one looks, and able to see a difference that is there. Simulated with a generator that
-// makes the same visitors each time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -8,7 +6,7 @@ import { createRandom } from '#testing/random.ts';
 
 const LOOKS = 200;
 
-/** Lets visitors come and looks on the way. @returns the winner that was declared first, and after how many views; null: none was */
+/** @returns the first declared winner and its views; null without one */
 function run(
   rates: readonly [number, number],
   { views, random, onAlarm = () => {} }: { views: number; random: () => number; onAlarm?: () => void },
@@ -37,7 +35,7 @@ function run(
 const several = <Result>(times: number, one: () => Result): Result[] => Array.from({ length: times }, one);
 
 describe('the comparison of two variants', () => {
-  it('of which none is better declares a winner in less than 5 % of runs, though it is looked at 200 times', () => {
+  it('with equal variants declares a winner in less than 5 % of runs despite 200 looks', () => {
     const random = createRandom(20_261_123);
     let alarms = 0;
     const onAlarm = () => (alarms += 1);
@@ -47,11 +45,11 @@ describe('the comparison of two variants', () => {
       );
       assert.ok(winners.length < 25, `${winners.length} of 500 at ${rate}`);
     }
-    // One in a thousand is what that alarm may cost.
+    // The tolerated rate is one false alarm in a thousand.
     assert.ok(alarms <= 4, `${alarms} of 1000`);
   });
 
-  it('finds that 5 % is more than 3 %, and names no other', () => {
+  it('finds that 5 % is more than 3 %, and never the opposite', () => {
     const random = createRandom(7);
     const found = several(200, () => run([0.03, 0.05], { views: 20_000, random }));
     assert.ok(found.filter((one) => one !== null).length >= 196, `${found.filter(Boolean).length} of 200`);
@@ -63,7 +61,7 @@ describe('the comparison of two variants', () => {
     assert.ok(median < 6_000, `half after ${median} views`);
   });
 
-  it('says how many more views it would take, and that is about what it takes', () => {
+  it('estimates the further views that turn out to be required', () => {
     const now = compareTwo({ name: 'a', views: 1_000, leads: 30 }, { name: 'b', views: 1_000, leads: 45 });
     assert.ok(now.type === 'open' && now.leading === 'b' && now.moreViews !== null);
     const times = 1 + now.moreViews / 2_000;
@@ -77,7 +75,7 @@ describe('the comparison of two variants', () => {
     assert.equal(compareTwo(earlierA!, earlierB!).type, 'open');
   });
 
-  it('asks for more evidence where more pairs are compared, and for none where there is nothing', () => {
+  it('requires more evidence with more pairs, and none without views', () => {
     const figures = [
       { name: 'a', views: 2_000, leads: 40 },
       { name: 'b', views: 2_000, leads: 80 },
@@ -96,7 +94,7 @@ describe('the comparison of two variants', () => {
     });
   });
 
-  it('refuses to judge where visitors were not shared out evenly', () => {
+  it('refuses to judge an uneven distribution of visitors', () => {
     assert.deepEqual(
       compareTwo({ name: 'a', views: 2_000, leads: 90 }, { name: 'b', views: 800, leads: 20 }),
       { type: 'uneven' },
@@ -105,8 +103,8 @@ describe('the comparison of two variants', () => {
 });
 
 describe('the interval of a share', () => {
-  it('is that of Wilson', () => {
-    // Of R: prop.test(15, 148, correct = FALSE).
+  it("matches Wilson's", () => {
+    // From R: prop.test(15, 148, correct = FALSE).
     const found = shareOf({ views: 148, leads: 15 });
     assert.deepEqual(
       [found?.low, found?.high].map((value) => value?.toFixed(4)),

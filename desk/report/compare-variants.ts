@@ -1,38 +1,32 @@
-// Judges variants of the page by their verified leads, in a way that stays right however often one looks.
-//
-// The server draws variants at random, each as likely as any other. If two of them do equally well, each new lead of the two comes from
-// either with probability 1/2, whatever the day, the source or the number of views: their leads are tosses of a fair coin. Against
-// it stands a coin whose bias is not known, but spread around 1/2 as a Beta(10, 10) distribution: the ratio of the two likelihoods
-// is a martingale with mean 1 while the coin is fair, so the chance that it ever reaches 1/α, at any time one may look, is at most α (Ville
-// 1939). This is the mixture test of Robbins ("Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-// Statistics 41, 1970) as Lindon and Malek use it for counts ("Anytime-valid inference for multinomial count data", NeurIPS 2022). No sample
-// size is planned, nothing is approximated, and views that a stranger adds change nothing in it.
+// Judges variants by verified leads, with a test that stays valid however often one looks. Variants are drawn with equal probability, so if
+// two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias spread around 1/2 as Beta(10, 10).
+// Their likelihood ratio is a martingale with mean 1 under the fair coin, so it ever reaches 1/α with probability at most α (Ville 1939).
+// This is the mixture test of Robbins ("Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
+// Statistics 41, 1970), for counts in Lindon and Malek ("Anytime-valid inference for multinomial count data", NeurIPS 2022). Views that a
+// stranger adds have no effect.
 
-/** Chance of a winner where there is none, however often one looks. */
+/** Probability of a false winner, however often one looks. */
 const ALPHA = 0.05;
-/** The same chance for the alarm that visitors were not shared out evenly: by the same test, of their first views. */
+/** Probability of a false alarm about uneven distribution, tested on first views. */
 const ALPHA_OF_ALARM = 0.001;
-/** Spread of the biases that are looked for: most between 0.3 and 0.7, where better pages are. */
+/** Expects most biases between 0.3 and 0.7. */
 const PRIOR = 10;
-/** The normal deviate of a 95 % interval. */
+/** Normal quantile of a 95 % interval. */
 const Z_95 = 1.959964;
-/** A difference that takes more than so many times the views so far is not worth waiting for. */
+/** Beyond this multiple of the present views, waiting is pointless. */
 const WORTH_WAITING_TIMES = 100;
 
-/** First views of a variant, and the verified leads it brought. */
 export type VariantFigures = { readonly name: string; readonly views: number; readonly leads: number };
 
-/** The share of leads with its 95 % interval, from 0 to 1; null without views. */
+/** From 0 to 1, with a 95 % interval; null without views. */
 export type Share = { readonly share: number; readonly low: number; readonly high: number };
 
 export type Verdict =
-  /** There is nothing to judge yet. */
   | { readonly type: 'nothing yet' }
-  /** Something else than chance shares out the visitors, so their leads say nothing. */
+  /** The distribution of visitors is not random, so leads cannot be compared. */
   | { readonly type: 'uneven' }
-  /** The difference can be believed. */
   | { readonly type: 'differ'; readonly better: string; readonly worse: string }
-  /** Not yet: if the shares stay as they are, with this many more views of the two together; null where it is not worth waiting. */
+  /** `more`: estimated further views of both variants; null if waiting is pointless. */
   | { readonly type: 'open'; readonly leading: string | null; readonly moreViews: number | null };
 
 /**
@@ -41,7 +35,7 @@ export type Verdict =
  */
 export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share | null {
   if (views <= 0) return null;
-  // A browser that keeps nothing, or a visitor who is not counted, may bring a lead without a view.
+  // Browsers without storage can bring leads without counted views.
   const share = Math.min(1, leads / views);
   const z2 = Z_95 ** 2 / views;
   const middle = (share + z2 / 2) / (1 + z2);
@@ -49,10 +43,7 @@ export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share |
   return { share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/**
- * Judges whether two variants differ.
- * @param comparisons how many such pairs the report compares; each gets its part of the chance of a false winner
- */
+/** @param comparisons number of pairs, among which α is divided */
 export function compareTwo(one: VariantFigures, other: VariantFigures, comparisons = 1): Verdict {
   if (one.leads + other.leads === 0) return { type: 'nothing yet' };
   if (logEvidence(one.views, other.views) >= -Math.log(ALPHA_OF_ALARM)) return { type: 'uneven' };
@@ -70,7 +61,7 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
   };
 }
 
-/** How many times as many leads of both would be enough, in the same proportion; null where it is too many to wait for. */
+/** How many times as many leads are needed at these proportions; null if too many. */
 function timesNeeded(better: number, worse: number, needed: number): number | null {
   const isEnough = (times: number) => logEvidence(times * better, times * worse) >= needed;
   if (!isEnough(WORTH_WAITING_TIMES)) return null;
@@ -83,13 +74,16 @@ function timesNeeded(better: number, worse: number, needed: number): number | nu
   return high;
 }
 
-/** Logarithm of how much likelier the leads are with a biased coin than with a fair one. */
+/** Log likelihood ratio of a biased coin to a fair one. */
 const logEvidence = (one: number, other: number): number =>
   logBeta(PRIOR + one, PRIOR + other) - logBeta(PRIOR, PRIOR) + (one + other) * Math.LN2;
 
 const logBeta = (a: number, b: number): number => logGamma(a) + logGamma(b) - logGamma(a + b);
 
-/** Stirling's series, from 8 on, where five terms are exact to twelve digits. @param x greater than 0 */
+/**
+ * Stirling's series from 8 on, where five terms give twelve digits.
+ * @param x greater than 0
+ */
 function logGamma(x: number): number {
   if (x < 8) return logGamma(x + 1) - Math.log(x);
   const series = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188];

@@ -1,4 +1,3 @@
-// Lost leads, as `desk lost` shows them: people who never entered a code, and why.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lookForLost, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
@@ -11,28 +10,26 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
-  /** To the questions of the campaign's own, by id; not there without any. */
+  /** Answers to custom questions by ID; absent without such questions. */
   readonly answers?: OwnAnswers;
-  /** When the newest code was asked for: ISO 8601, UTC. */
+  /** Time of the newest request; ISO 8601 in UTC. */
   readonly asked_at: string;
   readonly email: string;
   readonly source: string;
   readonly platform: string;
   readonly reason: LostLead['fate'];
-  /** The reason in words. */
   readonly why: string;
-  /** The mail server's answer to the newest mail; null when there was none, or it is no longer kept. */
   readonly reply: string | null;
-  /** The last failure of the newest mail: `4xx` for a mail server's "not now", or the name of an error. */
+  /** `4xx` for a temporary refusal, or the name of an error; null without one. */
   readonly error_class: string | null;
   readonly codes: number;
   readonly wrong_tries: number;
 };
 
 /**
- * Reads people who asked for a code in a span and never entered one. Those who can still enter theirs are counted apart.
+ * People whose code expired unused.
  * @param options now: milliseconds since 1970
- * @returns pages, which may be empty, each with the number of people who can still enter their code
+ * @returns pages, possibly empty, each with the number of people whose code is still valid
  */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -45,13 +42,11 @@ export async function* selectLost(
   }
 }
 
-/** A lost lead, with the id of the form; null when that is no longer kept. */
 export type LostWithForm = { readonly row: LostLeadRow; readonly formId: string | null };
 
 /**
- * The same a part at a time, the newest request first.
- * @param options from: the `next` of the part before, null: none. most: people to look at, those among them who can still enter their code.
- *   forMs: how long to look, in milliseconds
+ * Reads one part, newest first.
+ * @param options from: the previous `next`, or null; most: people to read, valid codes included; forMs: time limit in milliseconds
  */
 export async function lookForLostLeads(
   { db }: Pick<OpenDatabase, 'db'>,

@@ -1,4 +1,3 @@
-// Which time a report is about.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -14,8 +13,8 @@ const read = (text: string, now = NOW) => {
   return [iso(from), iso(to), iso(before.from), iso(before.to), beforeName].join(' | ');
 };
 
-describe('a period', () => {
-  it('of days or weeks ends now, and is compared with as much of the one before', () => {
+describe('a report period', () => {
+  it('in days or weeks ends now and is compared with the same time before', () => {
     assert.equal(
       read('7d'),
       '2026-11-15T00:00 | 2026-11-21T18:30 | 2026-11-08T00:00 | 2026-11-14T18:30 | the 7 days before',
@@ -27,7 +26,7 @@ describe('a period', () => {
     );
   });
 
-  it('of a month is whole, or as much of it as has passed', () => {
+  it('of a month is complete, or ends now', () => {
     assert.equal(
       read('2026-10'),
       '2026-10-01T00:00 | 2026-11-01T00:00 | 2026-09-01T00:00 | 2026-10-01T00:00 | the month before',
@@ -36,7 +35,6 @@ describe('a period', () => {
       read('2026-11'),
       '2026-11-01T00:00 | 2026-11-21T18:30 | 2026-10-01T00:00 | 2026-10-21T18:30 | the month before',
     );
-    // February has no 31st.
     assert.equal(
       read('2026-03', Date.UTC(2026, 2, 31, 12)),
       '2026-03-01T00:00 | 2026-03-31T12:00 | 2026-02-01T00:00 | 2026-03-01T00:00 | the month before',
@@ -44,7 +42,7 @@ describe('a period', () => {
     assert.match(read('2026-01') ?? '', /2025-12-01T00:00 \| 2026-01-01T00:00/);
   });
 
-  it('that is none, or has not begun, is refused', () => {
+  it('that is invalid or in the future is rejected', () => {
     for (const text of ['', '30', 'd', '0d', '-3d', '9999d', '2h', '2026', '2026-13', '2026-00', '2026-12'])
       assert.equal(read(text), null, text);
   });

@@ -1,13 +1,12 @@
-// Periods of a report: the time it is about, and the time it is compared with. Days are in UTC.
+// Report periods in days of UTC, with the previous period for comparison.
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 export type Period = Span & {
-  /** As it was typed. */
   readonly name: string;
-  /** The name of the period before, such as `the 30 days before`. */
+  /** For example `the 30 days before`. */
   readonly beforeName: string;
-  /** The period before, up to the same moment in it. */
+  /** Ends at the corresponding moment. */
   readonly before: Span;
 };
 
@@ -15,9 +14,9 @@ export type Period = Span & {
 const DAYS_LIMIT = 3_660;
 
 /**
- * Reads `7d` or `4w` (the last whole days, today as far as it has come), or a month such as `2026-10`.
+ * Reads `7d` or `4w` (ending today), or a month such as `2026-10`.
  * @param now milliseconds since 1970
- * @returns null when the text is none of these, or the month has not begun
+ * @returns null if invalid or in the future
  */
 export function readPeriod(text: string, now: number): Period | null {
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(text) ?? [];

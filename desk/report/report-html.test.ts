@@ -35,7 +35,6 @@ const REPORT: Report = {
   viewsFrom: null,
 };
 
-/** Widths of the bars below a row, in percent. */
 const barOf = (html: string, row: string): number[] => {
   const [, bar = ''] =
     html.split(`<th scope="row">${row}</th>`)[1]?.split(/<tr class="report-bar"[^>]*>|<\/svg>/) ?? [];
@@ -51,13 +50,13 @@ describe('the report as HTML', () => {
     );
   });
 
-  it('draws people without a code behind new leads, on the scale of the longest bar', () => {
+  it('draws people without a code after new leads, on the scale of the longest bar', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
     assert.match(html, /2 sources brought 20 new leads each\./);
   });
 
-  it('has no inline style, and shows markup in a source as text', () => {
+  it('has no inline style and shows markup in a source as text', () => {
     const html = reportBody(REPORT);
     assert.doesNotMatch(html, /<style|<[^>]* style=/);
     assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
@@ -71,7 +70,7 @@ describe('the report as HTML', () => {
     );
   });
 
-  it('is a document in the colours of the campaign', () => {
+  it('uses the colours of the campaign', () => {
     const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
     assert.match(page, /--accent: #102030/);
     assert.match(page, /--accent: #a0b0c0/);

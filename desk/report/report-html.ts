@@ -1,5 +1,4 @@
-// The report as HTML: for the desk's page, and as one file that needs no other file and no network, to be read, mailed and printed.
-// Nothing in it has a style of its own, because the desk's policy allows none: bars are SVG.
+// Renders the report for the desk, and as a self-contained file. Bars are SVG, because the desk's policy forbids inline styles.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,10 +12,7 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { ACCENT, type ColourPair } from '#shared/colours.ts';
 import { PAPER } from '#shared/paper-colours.ts';
 
-/**
- * Renders a document without scripts.
- * @param accent the campaign's own colour; the design's if there is none
- */
+/** @param accent colour of the campaign, or the default */
 export function reportFile(report: Report, accent: ColourPair = ACCENT): string {
   const title = escapeHtml(reportTitle(report));
   return `<!doctype html>
@@ -45,7 +41,6 @@ ${reportBody(report)}
 
 export const reportTitle = (report: Report): string => `Leads, ${scopeInWords(report)}`;
 
-/** Renders what file and desk share: key figures, sections and notes. Styled by desk/web/report/report.css. */
 export const reportBody = (report: Report): string => `<dl class="report-figures">
 ${keyFigures(report)
   .map(
@@ -63,11 +58,11 @@ ${notes(report)
   .join('\n')}
 </div>`;
 
-/** A number stays beside its unit. */
+/** Keeps numbers on one line with their units. */
 const unbroken = (sentence: string): string =>
   escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');
 
-/** Longer tables of days are folded below their chart. */
+/** Longer tables are collapsed below their chart. */
 const FEW_DAYS = 14;
 
 function sectionHtml(section: Section, at: number): string {
@@ -85,7 +80,6 @@ ${kind === 'day' && rows.length > FEW_DAYS ? folded(title, tableHtml(section)) :
 const folded = (title: string, table: string): string =>
   `<details><summary>Table: ${escapeHtml(title)}</summary>${table}</details>`;
 
-/** Scrolls if it must; the keyboard can do so because it can have the focus. */
 const tableHtml = (section: Section): string =>
   `<div class="report-scroll" tabindex="0" role="group" aria-label="Table: ${escapeHtml(section.title)}"><table>
 <caption>${section.kind === 'day' ? escapeHtml(section.title) : legendHtml(section)}</caption>
@@ -112,7 +106,6 @@ const longestOf = (rows: readonly SectionRow[]): number =>
 const rowHtml = ({ cells: [name = '', ...figures] }: SectionRow): string =>
   `<tr><th scope="row">${escapeHtml(name)}</th>${figures.map((figure) => `<td>${escapeHtml(figure)}</td>`).join('')}</tr>`;
 
-/** A bar across the whole table, below the row that says the same in figures. */
 const barHtml = ({ value, rest }: SectionRow, longest: number, columns: number): string =>
   `<tr class="report-bar" aria-hidden="true"><td colspan="${columns}"><svg width="100%" height="6">${
     rectangle(0, (100 * value) / longest, 'value') +
@@ -131,15 +124,13 @@ const legendHtml = ({ legend: { value, rest } }: Section): string =>
   ].join(' ');
 
 const DAYS_HEIGHT = 150;
-/** Pixels for the figure above a column. */
+/** Pixels. */
 const FIGURE_HEIGHT = 20;
-/** Among more columns only the best and the newest have a figure. */
 const MOST_WITH_FIGURE = 14;
 const MOST_NAMES = 8;
-/** Fewer days leave the rest of the width empty. */
 const LEAST_SLOTS = 7;
 
-/** Columns along time, placed in percent so that text keeps its size at every width. The table has the same figures. */
+/** Positions are percentages, so that text keeps its size at every width. */
 function daysSvg(rows: readonly SectionRow[]): string {
   const longest = longestOf(rows);
   if (longest === 0) return '';
@@ -163,7 +154,6 @@ function daysSvg(rows: readonly SectionRow[]): string {
             slot * (at + 0.5),
             DAYS_HEIGHT + FIGURE_HEIGHT + 20,
             shortDay(day),
-            // A phone has room for every second name.
             at % (2 * nameStep) === 0 ? 'name' : 'name second',
           )
         : '',
@@ -173,7 +163,10 @@ function daysSvg(rows: readonly SectionRow[]): string {
   return `<svg class="report-days" aria-hidden="true" width="100%" height="${base + 26}">${columns.join('\n')}<line x2="100%" y1="${base}" y2="${base}"/></svg>`;
 }
 
-/** Text around a place, but not over the edge of the drawing. @param x in percent */
+/**
+ * Keeps text inside the drawing.
+ * @param x in percent
+ */
 function textAt(x: number, y: number, text: string, name: string): string {
   const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];
   return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;
@@ -181,7 +174,7 @@ function textAt(x: number, y: number, text: string, name: string): string {
 
 const REPORT_STYLES = path.join(import.meta.dirname, '..', 'web', 'report', 'report.css');
 
-/** The site's faces, as the build left them; without a build, faces of the reader's system stand in. */
+/** Uses system fonts without a build. */
 function fontFaces(): string {
   const release = newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder()));
   if (release === null) return '';
@@ -200,7 +193,7 @@ function fontFaces(): string {
     .join('');
 }
 
-/** Tokens as in web/styles/tokens.css, for a page that stands alone. */
+/** Copies web/styles/tokens.css for the self-contained file. */
 const pageStyles = (accent: ColourPair): string => `
 :root {
   color-scheme: light dark;

@@ -1,4 +1,3 @@
-// The report of a page that is running, as the command and the desk's pages ask for it.
 import { CommandFailure } from '#desk/command-failure.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
@@ -15,10 +14,9 @@ export const PERIODS =
   'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).';
 
 /**
- * Gathers the report of a period.
- * @param options wanted: whom it is limited to. onProgress: takes how many people were counted so far
- * @returns the report, and a sentence about mail domains that were not looked up, null: none
- * @throws {CommandFailure} when no one came from there, or there is no such variant
+ * @param options wanted: limits the report; onProgress: receives the number of people counted
+ * @returns the report, and a sentence about skipped mail domains, or null
+ * @throws {CommandFailure} for an unknown source, campaign or variant
  */
 export async function reportOn(
   { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
@@ -55,7 +53,6 @@ export async function reportOn(
   return { report, complaint: lookup.complaint() };
 }
 
-/** @throws {CommandFailure} when no one came from there, or there is no such variant */
 async function readOnly(
   { database, campaign }: Pick<Service, 'database' | 'campaign'>,
   wanted: Only,
@@ -64,7 +61,7 @@ async function readOnly(
   const { variant } = wanted;
   if (variant === undefined) return origin;
   const names = campaign.variants.map(({ name }) => name);
-  // The leads of a comparison that is over still say which page they saw.
+  // After a comparison ends, its leads still have a variant.
   if (!names.includes(variant) && !(await isVariantOfLeads(database.db, variant)))
     throw new CommandFailure(
       names.length === 0
@@ -75,7 +72,6 @@ async function readOnly(
   return { ...origin, variant };
 }
 
-/** @throws {CommandFailure} when no one came from there */
 async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
   for (const kind of ['source', 'campaign'] as const) {
     const name = wanted[kind];
@@ -84,7 +80,6 @@ async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
   }
   const { source, campaign } = wanted;
   if (source === undefined && campaign === undefined) return undefined;
-  // As the report shows all names: it holds no address.
   return {
     ...(source !== undefined && { source: shownSource(source) }),
     ...(campaign !== undefined && { campaign: shownSource(campaign) }),

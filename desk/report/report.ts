@@ -1,4 +1,3 @@
-// The report: the figures of a period, and the few of the period before that they are compared with.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads, leadGroups, type Span } from '#server/db/queries/report-figures.ts';
 import {
@@ -15,7 +14,7 @@ import { isFrom } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
-/** Times are ISO 8601, in UTC. */
+/** Times are ISO 8601 in UTC. */
 export type Report = {
   readonly title: string;
   readonly writtenAt: string;
@@ -24,18 +23,15 @@ export type Report = {
     Figures,
     'leads' | 'funnel' | 'timeToEnter'
   >;
-  /** By the answers to each question with choices; not there when the campaign asks none. */
+  /** Absent without questions that have choices. */
   readonly byAnswer?: readonly AnswerCounts[];
-  /** Not there when the campaign has one page. */
+  /** Absent without variants. */
   readonly byVariant?: Comparison;
-  /** What the figures are limited to; not there when to nothing. */
+  /** Absent if unlimited. */
   readonly only?: Only;
 } & Figures;
 
-/**
- * Counts a period and the one before.
- * @param options onProgress: called with the number of people counted so far. May throw to stop the count
- */
+/** @param options onProgress: receives the number of people counted; throws to stop */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   period: Period,
@@ -48,11 +44,8 @@ export async function gatherReport(
     ...options
   }: Pick<FiguresOptions, 'retention' | 'now' | 'platformsOf'> & {
     readonly title: string;
-    /** The campaign's own questions. */
     readonly fields: readonly OwnField[];
-    /** The pages that are compared, the campaign's own first. */
     readonly variants: Parameters<typeof compareVariants>[2];
-    /** Undefined: everyone. */
     readonly only?: Only | undefined;
     readonly onProgress: (people: number) => void;
   },
@@ -67,10 +60,10 @@ export async function gatherReport(
     only,
     onCounted: () => onProgress(counted),
   });
-  // The views of a variant have no source.
+  // Views per variant are stored without their source.
   const byVariant =
     only === undefined ? await compareVariants(database, to, variants, () => onProgress(counted)) : null;
-  // A part of the period before would be compared with the whole of this one.
+  // A partial previous period cannot be compared with a whole one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
       ? await gatherFigures(database, before, {

@@ -1,4 +1,3 @@
-// The sections of the report, for page and terminal: a finding in one sentence, and a table whose rows have a bar.
 import type { Row } from '#server/stats/stats.ts';
 import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
@@ -27,22 +26,18 @@ export type Section = {
   readonly kind: 'funnel' | 'fate' | 'time' | 'day' | 'source' | 'platform' | 'answer' | 'variant';
   readonly title: string;
   readonly sentence: string;
-  /** What the two colours of a bar count; null for a colour that no bar has. */
+  /** Labels of the two bar colours; null for an unused colour. */
   readonly legend: { readonly value: string | null; readonly rest: string | null };
-  /** Headings of the table. The first column names a row, the others count. */
   readonly columns: readonly string[];
-  /** Bars of one group have one scale. */
   readonly groups: readonly RowGroup[];
 };
 
 type RowGroup = { readonly name: string | null; readonly rows: readonly SectionRow[] };
 
 export type SectionRow = {
-  /** One for each column. */
   readonly cells: readonly string[];
-  /** Length of the bar. */
   readonly value: number;
-  /** Length of its pale part: people who asked for a code and did not enter it. */
+  /** Length of the pale part: codes not entered. */
   readonly rest: number;
 };
 
@@ -57,7 +52,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   ...(report.byVariant === undefined ? [] : [variantSection(report.byVariant)]),
 ];
 
-/** Few visitors open the form: beside the views, the bars of those who do could not be told apart. */
+/** Views have a separate scale, because they would dwarf the later steps. */
 function funnelSection(report: Report): Section {
   const rows = shownSteps(report).map(({ step, name, count, share, ofBefore }) => ({
     isView: step === 'seen' || step === 'opened',

@@ -1,4 +1,3 @@
-// The figures in sentences, for the page and the terminal.
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeFate } from '#server/db/queries/code-delivery.ts';
 import { OTHERS } from '#server/attribution/source.ts';
@@ -20,7 +19,6 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
   whole: 'Read to the end',
 };
 
-/** Why a code was not entered. */
 export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
   open: 'Can still enter it',
   'not-tried': 'Had the mail, never tried',
@@ -31,10 +29,9 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
   unknown: 'Mail is no longer kept',
 };
 
-/** 12,345 */
+/** Example: 12,345 */
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** The count of a step; 0 where it is not known. */
 function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
   const found = funnel?.find(({ step }) => step === wanted);
   return found === undefined ? 0 : countOf(found);
@@ -42,32 +39,27 @@ function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
 
 const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
 
-/** Whether the codes of a time are still kept. */
 export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
   funnel?.some(({ step }) => step === 'asked') ?? false;
 
-/** Whether views of a time were counted. */
 export const areViewsKnown = (funnel: Figures['funnel']): boolean =>
   funnel?.some(({ step }) => step === 'seen') ?? false;
 
-/** Whether views and codes are known for the same time, so that they can be compared. */
+/** Views and codes are only comparable over the same time. */
 const isOneFunnel = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
   areViewsKnown(funnel) && areCodesKnown(funnel) && codesFrom === null && viewsFrom === null;
 
 type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
 
-/** A step as it is shown. */
 type ShownStep = {
   readonly step: Step['step'];
   readonly name: string;
   readonly count: number;
-  /** Share of the first step that it can be compared with. */
   readonly share: string;
-  /** Share of the step before; null where the two cannot be compared. */
+  /** Share of the previous step; null if not comparable. */
   readonly ofBefore: string | null;
 };
 
-/** The steps of the funnel with their shares of the views, or of the people who asked where views are not known. */
 export function shownSteps(report: FunnelParts): readonly ShownStep[] {
   const funnel = report.funnel ?? [];
   const isOne = isOneFunnel(report);
@@ -86,11 +78,11 @@ export function shownSteps(report: FunnelParts): readonly ShownStep[] {
   });
 }
 
-/** 62%; a dash where there is nothing to divide by. */
+/** Example: 62%; a dash if the whole is 0. */
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((100 * part) / whole)}%`;
 
-/** 48 s, 4 min 10 s, 1 h 5 min */
+/** Examples: 48 s, 4 min 10 s, 1 h 5 min */
 function duration(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
@@ -98,7 +90,10 @@ function duration(seconds: number): string {
   return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
-/** @param iso a time; 17 November 2026, in UTC */
+/**
+ * @param iso an ISO 8601 time
+ * @returns for example 17 November 2026, in UTC
+ */
 export const longDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', {
     day: 'numeric',
@@ -107,11 +102,11 @@ export const longDay = (iso: string): string =>
     timeZone: 'UTC',
   });
 
-/** 17 Nov */
+/** Example: 17 Nov */
 export const shortDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** 23 October to 21 November 2026 */
+/** Example: 23 October to 21 November 2026 */
 function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
   const last = isoTime(Date.parse(to) - 1);
   if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
@@ -120,7 +115,7 @@ function spanInWords({ from, to }: { readonly from: string; readonly to: string 
   return `${from.slice(0, 4) === last.slice(0, 4) ? first.slice(0, -year.length) : first} to ${longDay(last)}`;
 }
 
-/** 23 October to 21 November 2026, from newsletter, campaign spring, variant short */
+/** Example: 23 October to 21 November 2026, from newsletter, campaign spring, variant short */
 export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>): string =>
   [
     spanInWords(period),
@@ -129,20 +124,18 @@ export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>):
     ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
   ].join(', ');
 
-/** Whom a report on some people cannot know. */
 const leftOut = ({ source, campaign }: Only): string =>
   source === undefined && campaign === undefined
     ? 'Of people who entered no code, those whose form was erased or has expired are left out.'
     : 'People whose form was erased or has expired are left out: where they came from is no longer known.';
 
-/** Fewer people than that say little. */
+/** Percentages of fewer people mean little. */
 const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
 
 const viewsOf = (count: number): string => (count === 1 ? '1 view' : `${number(count)} views`);
 
-/** A name, its figure, and the change since the period before. */
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
 
 export function keyFigures(report: Report): readonly KeyFigure[] {
@@ -189,7 +182,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   ];
 }
 
-/** Views of the time before are unknown: it may end in the middle of a day. */
+/** Views of the previous period are unknown, because it may end within a day. */
 function conversion(report: Report): KeyFigure {
   const name = 'Views that became leads';
   const seen = countIn(report.funnel, 'seen');
@@ -201,7 +194,6 @@ function conversion(report: Report): KeyFigure {
 function change(now: number, then: number, when: string): string {
   const difference = now - then;
   if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
-  // A percentage of very few people says nothing.
   const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
   return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
 }
@@ -267,7 +259,6 @@ export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | '
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
 }
 
-/** @param leads all new leads of the period */
 export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number): string {
   const best = rows
     .filter(({ name }) => name !== NO_ANSWER && name !== OTHER_ANSWERS)
@@ -329,14 +320,16 @@ const FATES_IN_A_SENTENCE: typeof FATES = {
   unknown: 'have mail that is no longer kept',
 };
 
-/** 3.1%; for shares of which most are small. @param share from 0 to 1 */
+/**
+ * Example: 3.1%; one decimal for small shares.
+ * @param share from 0 to 1
+ */
 export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
-/** 2.4 to 4.0% */
+/** Example: 2.4 to 4.0% */
 export const interval = ({ low, high }: ShareOfViews): string =>
   `${(100 * low).toFixed(1)} to ${tenths(high)}`;
 
-/** Whether the difference between the variants can be believed, and what it would take. */
 export function variantSentence({ since, variants, verdicts }: Comparison): string {
   const [own] = variants;
   if (since === null || own === undefined) {
@@ -372,10 +365,9 @@ const waitingFor = (moreViews: number | null): string =>
     ? 'A difference this small is not worth waiting for.'
     : `If the shares stay so, about ${number(roughly(moreViews))} more first views would show it.`;
 
-/** To two digits: it is an estimate from few leads. */
+/** Two digits, because it is an estimate from few leads. */
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
 
-/** What a reader has to know to understand the figures. */
 export function notes({
   codesFrom,
   mailFrom,
@@ -391,7 +383,7 @@ export function notes({
       : codesFrom === null
         ? []
         : [
-            `Who asked for a code is known from ${longDay(codesFrom)} on: what came before is no longer kept (RETENTION_DAYS).`,
+            `Requests for a code are known from ${longDay(codesFrom)} on: earlier ones are no longer stored (RETENTION_DAYS).`,
           ]),
     ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
@@ -400,7 +392,7 @@ export function notes({
         ]),
     ...(areViewsKnown(funnel)
       ? [
-          'That the page was seen, the form opened and the article read is counted by the view, not by the person. Robots are missing, and visitors whose browser asks not to be counted.',
+          'Page views, opened forms and read articles are counted per view, not per person. Robots are missing, and visitors whose browser asks not to be counted.',
         ]
       : []),
     ...(viewsFrom === null
@@ -431,7 +423,7 @@ function variantNotes({ since, variants }: Comparison): string[] {
   ];
 }
 
-/** 15–30 s, 2–5 min, 10 min and more */
+/** Examples: 15–30 s, 2–5 min, 10 min and more */
 export function timeGroupName(belowSeconds: number | null, fromSeconds: number): string {
   if (belowSeconds === null) return `${duration(fromSeconds)} and more`;
   if (fromSeconds === 0) return `below ${duration(belowSeconds)}`;

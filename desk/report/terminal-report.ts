@@ -1,9 +1,7 @@
-// The report in a terminal: sentences and tables.
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, scopeInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
 
-/** @returns lines, each with a line end */
 export function reportAsText(report: Report): string {
   const figures = keyFigures(report);
   const width = Math.max(...figures.map(({ name }) => name.length));
@@ -33,7 +31,6 @@ function sectionAsText({ kind, title, sentence, columns, groups }: Section): str
   const lines: string[] = [];
   for (let at = 0; at < rows.length; at += 1) {
     const empty = kind === 'day' ? countEmpty(rows.slice(at)) : 0;
-    // A single empty day takes a line in any case.
     if (empty > 1) {
       lines.push(
         `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in these ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
@@ -44,13 +41,12 @@ function sectionAsText({ kind, title, sentence, columns, groups }: Section): str
   return [...heading, line(columns), ...lines];
 }
 
-/** How many rows from the first on count nothing. */
 function countEmpty(rows: readonly (readonly string[])[]): number {
   const first = rows.findIndex(([, ...cells]) => cells.some((cell) => cell !== '0' && cell !== '–'));
   return first === -1 ? rows.length : first;
 }
 
-/** Columns of a terminal, nearly: characters and not code units. */
+/** Characters instead of code units, which is close to terminal columns. */
 const width = (text: string): number => Array.from(text).length;
 
 const pad = (text: string, to: number, isRight: boolean): string => {

@@ -1,5 +1,4 @@
-// Variants of the page by first views and verified leads, over the whole comparison: since the day on which the newest of them was first
-// seen, whatever the period of the report. A window that moves along would be another sample with each look.
+// Compares variants since the day the newest was first seen: a period that moves would be a new sample for each look.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -9,30 +8,25 @@ import { FIRST_SEEN } from '#shared/funnel.ts';
 
 type ComparedVariant = {
   readonly name: string;
-  /** Browsers that saw a page of this comparison for the first time. */
   readonly views: number;
-  /** Addresses verified for the first time, by a form of this variant. */
   readonly leads: number;
-  /** Leads of first views, from 0 to 1, with the 95 % interval; null without views. */
+  /** Leads per first view, from 0 to 1; null without views. */
   readonly share: Share | null;
-  /** Version of the wording that its visitors agree to. */
   readonly consentVersion: string;
 };
 
 export type Comparison = {
-  /** Day on which it began; null while one of them was not seen at all. ISO 8601, UTC. */
+  /** First day of the comparison, ISO 8601 in UTC; null if a variant was never seen. */
   readonly since: string | null;
-  /** The campaign's own page first. */
   readonly variants: readonly ComparedVariant[];
-  /** Of each other variant against the campaign's own page. */
+  /** Each variant against the campaign's own page. */
   readonly verdicts: readonly (Verdict & { readonly variant: string })[];
 };
 
 /**
- * Compares the variants.
  * @param to milliseconds since 1970, excluded
- * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
- * @returns null for a campaign with one page
+ * @param onCounted receives the leads counted since the last call; throws to stop
+ * @returns null without variants
  */
 export async function compareVariants(
   database: Pick<OpenDatabase, 'db'>,

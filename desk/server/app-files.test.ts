@@ -1,4 +1,3 @@
-// The files of the desk's pages: each page is the same document, which is never kept; files with a hash are kept for good.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +14,7 @@ const INDEX = '<!doctype html><script type="module" src="/assets/app-1a2b.js"></
 const SCRIPT = 'console.log("desk")';
 
 describe('the files of the desk', () => {
-  it('are one document for every page, without inline code and not kept, and files that are kept for good', () =>
+  it('are one uncached page without inline code, and permanently cached assets', () =>
     inFolder((folder) =>
       withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) => {
         mkdirSync(path.join(folder, 'assets'));
@@ -29,7 +28,7 @@ describe('the files of the desk', () => {
               const { statusCode, headers, body } = await app.inject({ url });
               assert.deepEqual([statusCode, body, headers['cache-control']], [200, INDEX, 'no-store'], url);
               const policy = String(headers['content-security-policy']);
-              // The hash is that of the proof of a consent, which the page opens from a blob.
+              // The proof of consent opens from a blob under the page's policy.
               const styles = `style-src 'self' ${hashOf(PAPER_STYLES)}; `;
               assert.ok(policy.startsWith(`default-src 'none'; script-src 'self'; ${styles}`), policy);
               assert.doesNotMatch(policy.replace(styles, ''), /unsafe|sha256|https?:/);

@@ -1,4 +1,3 @@
-// The files of the desk's pages, from the release's folder desk/: index.html for each page, and files with a hash in their name.
 import { existsSync } from 'node:fs';
 
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +8,6 @@ import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/sec
 import { sendResource, sendWhole } from '#server/http/send-resource.ts';
 import { readFiles } from '#server/http/static-files.ts';
 
-/** The desk's pages, which the browser tells apart. */
 const PAGES = [
   '/',
   '/leads',
@@ -27,15 +25,14 @@ const INDEX = 'index.html';
 export const NO_STORE = 'no-store';
 
 /**
- * Serves them.
- * @param folder the release's desk/; null, or one that is not there: a release that was built without them
- * @param secure whether the desk is at https
+ * @param folder the release's desk/; null or missing without built pages
+ * @param secure whether the desk uses https
  */
 export function serveDeskFiles(
   app: FastifyInstance,
   { folder, secure, sendError }: Pick<Http, 'sendError'> & { folder: string | null; secure: boolean },
 ): void {
-  // The proof of a consent is opened by the page, from a blob, and so under the page's own policy.
+  // The proof of consent opens from a blob, and therefore under the page's policy.
   const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(PAPER_STYLES)] }, secure);
   const read = (always: readonly string[], wanted: (name: string) => boolean) =>
     folder !== null && existsSync(folder)

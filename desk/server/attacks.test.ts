@@ -1,5 +1,3 @@
-// What an attacker tries on the desk in a browser: calls without a session or a role, other origins, bodies of the wrong kind, guessing,
-// asking who is in DESK_PEOPLE, and old or repeated links.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it, mock } from 'node:test';
@@ -8,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 
-import * as doorCalls from '#desk/endpoints/auth.ts';
+import * as authCalls from '#desk/endpoints/auth.ts';
 import * as figureCalls from '#desk/endpoints/figures.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as peopleCalls from '#desk/endpoints/people.ts';
@@ -43,7 +41,7 @@ const STRANGER = 'eve@example.net';
 type DeskCall = Call<unknown, unknown>;
 const isCall = (value: unknown): value is DeskCall =>
   typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
-const CALLS = [doorCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
+const CALLS = [authCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
   Object.values(calls).filter(isCall),
 );
 const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
@@ -55,11 +53,10 @@ const OTHER_SITES = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
   { 'sec-fetch-site': 'same-site', origin: DESK_URL },
-  // A name of the attacker's that leads to this machine.
+  // The attacker's name resolves to this machine.
   { origin: 'http://evil.example:3001', host: 'evil.example:3001' },
 ];
 
-/** Everything that a call could change. */
 async function stateOf({ database }: ServerUnderTest): Promise<string> {
   const tables = [
     'leads',
@@ -82,15 +79,12 @@ const outcomeOf = ({ headers }: LightMyRequestResponse) => headers['x-error-code
 const askForCode = (app: FastifyInstance, email: string, address?: string) =>
   createDeskBrowser(app, address).post('/api/sign-in', { email });
 
-/** @returns the name of the error, or "in" */
 const enterCode = async (browser: DeskBrowser, code: string) =>
   outcomeOf(await browser.post('/api/sign-in/code', { code }));
 
-/** @returns the challenge of a passkey */
 const challengeOf = async (browser: DeskBrowser, path: string) =>
   (await browser.post(`${path}/options`)).json<{ challenge: string }>();
 
-/** Asks as a browser that goes away before the answer, once something holds. */
 async function leaveWhen(
   app: FastifyInstance,
   { cookies }: DeskBrowser,
@@ -113,8 +107,8 @@ async function leaveWhen(
   await assert.rejects(asked, { name: 'AbortError' });
 }
 
-describe('every call of the desk', () => {
-  it('refuses a NUL, which PostgreSQL cannot hold, from a stranger and from a colleague', () =>
+describe('every endpoint of the desk', () => {
+  it('refuses NUL, which PostgreSQL cannot store, from strangers and desk users', () =>
     atDesk('postgres', async (app, server) => {
       const ada = createDeskBrowser(app);
       await signInAtDesk(server, ada, ADA);
@@ -131,7 +125,7 @@ describe('every call of the desk', () => {
       for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
     }));
 
-  it('is answered for those who may ask, and changes nothing for anyone else', (test) =>
+  it('responds to permitted users and changes nothing for anyone else', (test) =>
     atDesk('sqlite', async (app, server) => {
       assert.ok(CALLS.length >= 20);
       for (const { method, path: url } of CALLS)
@@ -157,7 +151,7 @@ describe('every call of the desk', () => {
         }).map(
           ([session, theirs]) => [session, needsSession, { cookies: theirs }, 401, 'no-session'] as const,
         ),
-        ['the session of a reader where it takes more', isForAll, { cookies: bobs }, 403, 'may-not'],
+        ['a read-only session if the role all is required', isForAll, { cookies: bobs }, 403, 'may-not'],
         ...OTHER_SITES.map((headers) => {
           const page = `a page with ${JSON.stringify(headers)}`;
           return [page, any, { cookies, headers }, 403, 'wrong-origin'] as const;
@@ -169,10 +163,10 @@ describe('every call of the desk', () => {
           },
         ),
         ['a body of 20 kB', isPost, { cookies, payload: { id: 'x'.repeat(20_000) } }, 413, null],
-        ['a body that is no JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
+        ['a body other than JSON', isPost, { cookies, payload: '{"id":', headers: json }, 400, null],
         ['a body with a prototype', isPost, { cookies, payload: polluted, headers: json }, 400, null],
       ] as const)
-        await test.test(`every call of the desk refuses ${title}`, async () => {
+        await test.test(`every endpoint of the desk refuses ${title}`, async () => {
           for (const call of CALLS.filter(isMeant)) {
             const refused = await send(app, call, request);
             const at = `${call.method} ${call.path}`;
@@ -194,12 +188,11 @@ describe('every call of the desk', () => {
       }
       for (const headers of [{}, { 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }])
         assert.equal((await app.inject({ url: '/api/me', cookies, headers })).statusCode, 200);
-      // Pages can be linked to; here they are not built.
       for (const headers of OTHER_SITES)
         assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
     }));
 
-  it('answers so that it cannot be framed, kept, sniffed or listed, and takes no other method', () =>
+  it('cannot be framed, cached, sniffed or indexed, and rejects other methods', () =>
     atDesk('sqlite', async (app, server) => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
       const ada = createDeskBrowser(app);
@@ -232,7 +225,7 @@ describe('every call of the desk', () => {
         assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
     }));
 
-  it('calls it no failure when the browser leaves before its answer', () =>
+  it('logs no error if the browser disconnects early', () =>
     withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
       atDesk(
         'sqlite',
@@ -243,7 +236,7 @@ describe('every call of the desk', () => {
           await server.advance(1_200);
           const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
           await leaveWhen(app, ada, [lost, {}], () => questions.length > 0);
-          // It ends at once, in place of waiting for DNS.
+          // The doctor must stop instead of waiting for DNS.
           await setTimeout(200);
           assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
         },
@@ -252,7 +245,7 @@ describe('every call of the desk', () => {
       ),
     ));
 
-  it('logs what failed also when the browser has left meanwhile', () =>
+  it('logs a failure even if the browser has disconnected', () =>
     atDesk('postgres', async (app, server) => {
       const { db } = server.database;
       const ada = createDeskBrowser(app);
@@ -272,20 +265,19 @@ describe('every call of the desk', () => {
       await until(() => server.logLines.some((line) => line.includes('A request failed')));
     }));
 
-  it('is not at the page’s address', () =>
+  it('is missing at the page’s URL', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
       for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
     }));
 });
 
-/** A desk that opens with a link. */
-const doorWithLink = ({ now }: ServerUnderTest, url: string) =>
+const authWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
-it('the desk at plain http sets no cookie and takes none: a browser sends cookies to every port of a host', () =>
+it('the desk at plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
     const url = 'http://localhost:4711';
-    const byLink = doorWithLink(server, url);
+    const byLink = authWithLink(server, url);
     const enterByCode = async (browser: DeskBrowser) => {
       await signInAtDesk(server, browser, ADA);
       return [
@@ -327,11 +319,11 @@ it('the desk at plain http sets no cookie and takes none: a browser sends cookie
   }));
 
 describe('the link of "desk open"', () => {
-  const open = (server: ServerUnderTest) => doorWithLink(server, 'http://127.0.0.1:4711');
+  const open = (server: ServerUnderTest) => authWithLink(server, 'http://127.0.0.1:4711');
   const enter = (app: FastifyInstance, token: string, headers = {}) =>
     app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
 
-  it('works once and for one of two who use it at once, and its sessions end with the process', () =>
+  it('works once even if used twice in parallel, and its sessions end with the process', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       const { token } = door.link;
@@ -380,7 +372,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('opens the desk of a database that takes no writes: it is a reason to open it', () =>
+  it('opens the desk while the database is read-only, so that the operator can investigate', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
@@ -398,8 +390,8 @@ describe('the link of "desk open"', () => {
     }));
 });
 
-describe('whoever can write to the database but has no APP_SECRET', () => {
-  it('gets in with no planted session, code, mail or passkey, nor with one of their own under another name', () =>
+describe('an attacker with write access to the database but without APP_SECRET', () => {
+  it('cannot sign in with a planted session, code, mail or passkey, nor as another user', () =>
     atDesk('sqlite', async (app, server) => {
       const { db } = server.database;
       const isIn = async (token: string) =>
@@ -445,7 +437,6 @@ describe('whoever can write to the database but has no APP_SECRET', () => {
       await server.advance(120);
       const other = createDeskBrowser(app, '203.0.113.6');
       await other.post('/api/sign-in', { email: BOB });
-      // After the code he signed in with, and the notice about his passkey.
       const bobsCode = codeIn(await server.inbox.waitForMail(BOB, 3));
       await write(`update desk_sign_ins set email = '${ADA}' where used_at is null`);
       assert.equal(await enterCode(other, bobsCode), 'wrong-code', 'the code of another person');
@@ -466,15 +457,14 @@ describe('whoever can write to the database but has no APP_SECRET', () => {
     }));
 });
 
-/** @returns n different networks */
 const networks = (n: number): string[] =>
   Array.from({ length: n }, (_, at) => `198.51.${at % 256}.${1 + (at >> 8)}`);
 
 const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): Promise<number> =>
   (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
 
-describe('guessing at the desk for hours', () => {
-  it('twenty wrong attempts at one person mail the operator, once until a right one', () =>
+describe('hours of guessing at the desk', () => {
+  it('mails the operator after twenty wrong attempts at one person, once until a success', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -496,7 +486,7 @@ describe('guessing at the desk for hours', () => {
       { OPERATOR_EMAIL: 'operator@example.net' },
     ));
 
-  it('limits slide: no hour and no day has more codes than allowed, wherever it begins', () =>
+  it('never exceed the limit of codes in any hour or day', () =>
     atDesk('sqlite', async (app, server) => {
       for (const [seconds, codes] of [
         [0, 5],
@@ -510,7 +500,7 @@ describe('guessing at the desk for hours', () => {
       }
     }));
 
-  it('strangers use up neither the codes of those who may sign in nor the passkeys of their network', () =>
+  it('do not use up the codes of desk users or the passkeys of their network', () =>
     atDesk('sqlite', async (app, server) => {
       const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
       for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
@@ -524,7 +514,6 @@ describe('guessing at the desk for hours', () => {
         await enterCode(createDeskBrowser(app, '203.0.113.7'), '123456');
       const unlisted = createDeskBrowser(app, '203.0.113.7');
       assert.equal((await unlisted.post('/api/sign-in', { email: STRANGER })).statusCode, 200);
-      // As for a person who was sent a code.
       for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
         assert.equal(await enterCode(unlisted, '000000'), 'wrong-code');
       assert.equal(await enterCode(unlisted, '000000'), 'too-many-tries');
@@ -535,7 +524,7 @@ describe('guessing at the desk for hours', () => {
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 
-  it('of a person with a passkey alone leads nowhere: no code is sent once there is a passkey', () =>
+  it('send no code to a person who has a passkey and may not use codes', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -557,7 +546,7 @@ describe('guessing at the desk for hours', () => {
 
 for (const engine of ENGINES) {
   describe(`guessing at the desk on ${engine}`, () => {
-    it('a thousand codes from a hundred networks are five tries, and the right code is worth nothing after them', () =>
+    it('counts five attempts for a thousand codes from a hundred networks, then refuses the right code', () =>
       atDesk(engine, async (app, server) => {
         const victim = createDeskBrowser(app);
         await victim.post('/api/sign-in', { email: ADA });
@@ -594,7 +583,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
       }));
 
-    it('sending a code again gives no attempt back, and both newest codes work', () =>
+    it('gets no attempts back from a resent code, and both newest codes work', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         await browser.post('/api/sign-in', { email: ADA });
@@ -602,7 +591,6 @@ for (const engine of ENGINES) {
         const wrong = first === '000000' ? '000001' : '000000';
         for (let at = 0; at < 3; at += 1) assert.equal(await enterCode(browser, wrong), 'wrong-code');
         await server.advance(60);
-        // Another address in between changes nothing.
         await browser.post('/api/sign-in', { email: STRANGER });
         await server.advance(1);
         await browser.post('/api/sign-in', { email: ADA });
@@ -615,7 +603,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('from one network ends after as many tries as it has, whatever browsers it makes up', () =>
+    it('from one network ends at its limit, whatever browsers it invents', () =>
       atDesk(engine, async (app) => {
         for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
           const browser = createDeskBrowser(app, '203.0.113.9');
@@ -624,7 +612,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('asking from many networks mails five codes an hour to an address, and no answer shows the limit', () =>
+    it('from many networks mails five codes an hour to an address, without revealing the limit', () =>
       atDesk(engine, async (app, server) => {
         for (const email of [ADA, STRANGER])
           for (const address of networks(12))
@@ -638,23 +626,21 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('who is in DESK_PEOPLE shows in no answer and in no statement, and nothing kept names who is not', async () => {
+    it('reveals DESK_PEOPLE in no response, statement or stored row', async () => {
       const statements: string[] = [];
       const database = await freshDatabase(engine, {
         onStatement: (statement) => void statements.push(statement),
       });
       await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
         withDesk(server, async (app) => {
-          /** What a visitor's request waits for; the mail is queued later, after either. */
+          /** Ignores mail, which is queued after the response. */
           const ofRequest = (from: number) =>
             statements
               .slice(from)
               .filter((statement) =>
                 /desk_sign_ins|limit_windows|desk_sessions|desk_passkeys|desk_log|advisory/.test(statement),
               )
-              // What queues the mail, and what composes it.
               .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement))
-              // Two codes are entered at once.
               .toSorted();
           const walk = async (email: string, address: string) => {
             const browser = createDeskBrowser(app, address);

@@ -1,5 +1,4 @@
-// The desk's HTTP application. It checks for each call who asks and what is asked, lets the handler answer, and turns failures into
-// answers. It does not listen: serve.ts and `desk open` do.
+// The desk's HTTP application: checks permission and input, calls the handler, and maps failures to responses.
 import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,13 +7,13 @@ import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { createAnswers } from '#desk/server/handlers/all-handlers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/server/app-files.ts';
-import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
-import { addDoorRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
+import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
+import { addAuthRoutes, type AddRoute, type Door } from '#desk/server/auth/auth-routes.ts';
 import { createKeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
 import { createStoredSessions, type OpenSession, type Place } from '#desk/server/auth/sessions.ts';
 import type { FileAnswer } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
-import { AT_THE_MACHINE, noteDeed, type Actor } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
 import { deleteDeskAccess } from '#server/db/queries/desk-access.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
@@ -23,13 +22,13 @@ import type { Errors } from '#shared/campaign-schema.ts';
 
 export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
   readonly door: Door;
-  /** The release's desk/; null serves the API alone. */
+  /** The release's desk/; null serves only the API. */
   readonly files: string | null;
-  /** DNS servers to ask; the machine's own if not given. */
+  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
 };
 
-/** The sentences of what the server answers by itself, in place of the campaign's, which are for visitors and in their language. */
+/** Replaces the campaign's sentences, which address visitors in their language. */
 const SENTENCES: Partial<Errors> = {
   'invalid-input': 'The desk did not understand this. Reload the page, and try again.',
   'malformed-body': 'The desk did not understand this. Reload the page, and try again.',
@@ -47,16 +46,16 @@ const SENTENCES: Partial<Errors> = {
 
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
 const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
-/** Drawing a report keeps the loop busy for a second or two. The few who are at the desk wait for it rather than be sent away. */
+/** Rendering a report blocks the event loop for up to two seconds; the few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
-/** As nginx logs it: no answer went out, because nobody waited for it any more. */
+/** As in nginx: the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Nothing that is asked nests so deeply. */
+/** No valid input is nested this deeply. */
 const MOST_LEVELS = 20;
 
-/** Whether a text holds the character that no text of PostgreSQL can hold. */
+/** PostgreSQL cannot store NUL in text. */
 function holdsNul(value: unknown, levels = 0): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
@@ -66,7 +65,6 @@ function holdsNul(value: unknown, levels = 0): boolean {
     .some((part) => holdsNul(part, levels + 1));
 }
 
-/** Builds the application; the caller listens or injects, and closes it. */
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
   const { config, campaign, secrets, database, clock } = service;
   const { door, files, dnsServers } = options;
@@ -80,7 +78,6 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
         errors: { ...campaign.errors, ...SENTENCES },
         site: { ...campaign.site, language: 'en' },
       },
-      // What is counted is the page.
       funnel: { pageSeen: () => {} },
     },
     {
@@ -94,7 +91,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const kept = createKeptByBrowser(secrets, door.url);
   const sessions = door.kind === 'people' ? createStoredSessions(database.db, secrets) : door.sessions;
 
-  // Someone who is put back on the list does not find an old session or passkey working.
+  // A person restored to DESK_PEOPLE must not regain an old session or passkey.
   if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -107,7 +104,6 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     if (holdsNul(request.query) || holdsNul(request.body)) return sendError(reply, 'invalid-input');
   });
 
-  /** What each request of a person who is signed in has found out about them. */
   const found = new WeakMap<FastifyRequest, { readonly session: OpenSession; readonly role: Role }>();
 
   const findSignedIn = async (
@@ -117,12 +113,12 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
     if (door.kind === 'link') return { session, role: 'all' };
-    // A person who was taken off DESK_PEOPLE is out, open sessions included.
+    // Removal from DESK_PEOPLE also ends open sessions.
     const role = session.email === null ? undefined : door.people.get(session.email);
     return role === undefined ? null : { session, role };
   };
 
-  /** Refuses who may not, before anything they sent is read. */
+  /** Runs before the body is read. */
   const checkPerson = (needs: Needs) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (needs === null) return;
     const person = await findSignedIn(request);
@@ -138,9 +134,9 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
   const noteBy = (request: FastifyRequest, email: string | null) => {
     const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
-    const note: DoorContext['note'] = (deed, about, details) =>
-      noteDeed(service, { ...actor, deed, about, details });
-    const noteDone: DoorContext['note'] = (deed, ...more) =>
+    const note: AuthContext['note'] = (deed, about, details) =>
+      logAction(service, { ...actor, deed, about, details });
+    const noteDone: AuthContext['note'] = (deed, ...more) =>
       note(deed, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, deed },
@@ -150,7 +146,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return { actor, note, noteDone };
   };
 
-  const contextOf = (request: FastifyRequest, reply: FastifyReply): DoorContext => {
+  const contextOf = (request: FastifyRequest, reply: FastifyReply): AuthContext => {
     const person = found.get(request);
     if (person === undefined) throw new Error('A call was answered for no one.');
     const { session, role } = person;
@@ -169,7 +165,6 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     };
   };
 
-  /** Turns what a handler threw into an answer. A browser that has gone is no fault of ours; what failed for another reason is logged. */
   const answerFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
     if (error instanceof CommandFailure)
       return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
@@ -190,7 +185,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
         if (!read.success) return sendError(reply, 'invalid-input');
         try {
           const answer = await handle(request, reply, read.data);
-          // A reply is thenable: awaited, it is undefined, and cannot be compared with the answer.
+          // A reply is thenable: awaiting it would lose it.
           if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {
@@ -200,7 +195,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     });
   };
 
-  const stopDoor = addDoorRoutes({
+  const stopAuth = addAuthRoutes({
     service,
     door,
     kept,
@@ -210,7 +205,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     noteBy,
     sendError,
   });
-  app.addHook('onClose', stopDoor);
+  app.addHook('onClose', stopAuth);
 
   const answers = createAnswers(service);
   for (const { call, handle } of answers.calls)

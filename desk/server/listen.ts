@@ -1,17 +1,15 @@
-// Listening on a port that another process may still hold: after a restart, the desk of the process before.
+// Waits for a port that the previous process may still hold after a restart.
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';
 
-/** Between two tries. */
 const PAUSE_MS = 200;
-/** The desk of a process that stops holds its port for some seconds; longer means another program. */
+/** A stopping desk frees its port within seconds; longer means another program. */
 const SAY_AFTER_MS = 20_000;
 
 /**
- * Listens as soon as the port is free.
- * @param where onWait: called once when it takes unusually long; signal: gives up
- * @returns the port; null when it was given up. Throws when it cannot listen for another reason
+ * @param where onWait: called once after an unusually long wait; signal: stops waiting
+ * @returns the port, or null if stopped. Throws if listening fails for another reason
  */
 export async function listenPatiently(
   app: FastifyInstance,
@@ -33,7 +31,10 @@ export async function listenPatiently(
   }
 }
 
-/** Not by Fastify, which can be asked once. @returns why it cannot */
+/**
+ * Uses a plain server, because Fastify can only listen once.
+ * @returns the reason for a failure
+ */
 const listen = (
   { server }: FastifyInstance,
   host: string,

@@ -1,10 +1,9 @@
-// A refusal in a sentence that says what to do next.
 import type { FastifyReply } from 'fastify';
 
 import { DESK_ERRORS, type DeskErrorCode } from '#desk/endpoints/errors.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
-/** Refuses a call. @param sentence for the person who asked */
+/** @param sentence for the desk user */
 export const refuse = (reply: FastifyReply, code: DeskErrorCode, sentence: string): FastifyReply =>
   reply
     .code(DESK_ERRORS[code])

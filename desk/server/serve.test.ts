@@ -1,4 +1,3 @@
-// The desk's process beside the page's: it starts and ends with it, and comes back when it dies.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,7 +10,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-/** A busy machine takes its time to start one process after the other. */
+/** Generous, for a busy machine. */
 const PATIENCE_MS = 60_000;
 const ADA = 'ada@example.com';
 
@@ -21,7 +20,6 @@ const settingsFor = (port: number) => ({
   DESK_PEOPLE: `${ADA}:all`,
 });
 
-/** The processes of the desk that have listened, by their ids, from the lines of the log. */
 const desksIn = (output: string): number[] => [
   ...new Set(Array.from(output.matchAll(/"pid":(\d+),[^\n]*"part":"desk"/g), ([, pid]) => Number(pid))),
 ];
@@ -43,8 +41,8 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
-describe('the process of the desk', () => {
-  it('waits for its port while the page serves, signs in with a mailed code, comes back when it dies, and ends with the page', async () => {
+describe("the desk's process", () => {
+  it('waits for its port while the site runs, signs in with a mailed code, restarts after a crash, and ends with the site', async () => {
     const port = await freePort();
     const env = settingsFor(port);
     const other = createServer().listen(port, '127.0.0.1');
@@ -83,7 +81,7 @@ describe('the process of the desk', () => {
     }
   });
 
-  it('does not run unless it is asked for', async () => {
+  it('does not run unless configured', async () => {
     const site = await startSite();
     try {
       assert.equal((await fetch(`${site.url}/api/me`)).status, 404);

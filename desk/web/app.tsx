@@ -1,4 +1,3 @@
-// The desk: who is signed in sees its pages, everyone else the way in.
 import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
@@ -54,7 +53,6 @@ function Desk() {
   );
 }
 
-/** Takes everything off the screen when the session ends, though no call says so. */
 function useEndOfSession(person: Me | null | undefined): void {
   const client = useQueryClient();
   const endsAt = person?.sessionEndsAt;

@@ -28,7 +28,6 @@ const failureOf = async (call: Promise<unknown>): Promise<CallError> => {
   return assert.fail('It did not fail.');
 };
 
-/** The page's tab, as far as a call needs one. */
 function inTabOf(address: string, items: Record<string, string> = {}): Record<string, string> {
   const store: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
     getItem: (name) => items[name] ?? null,
@@ -43,7 +42,7 @@ describe('a call of the desk', () => {
   beforeEach(() => void inTabOf('https://desk.example.com/'));
   afterEach(() => mock.reset());
 
-  it('sends and keeps what stands in for cookies at plain http, and nothing of it at https', async () => {
+  it('replaces cookies at plain http with stored headers, and sends none at https', async () => {
     const answer = () =>
       Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
     const sentTo = async (address: string) => {
@@ -59,7 +58,7 @@ describe('a call of the desk', () => {
     ]);
   });
 
-  it('travels in the query of a GET and in the body of a POST', async () => {
+  it('puts input in the query of a GET or the body of a POST', async () => {
     const fetched = answerWith(() => Response.json({ names: [] }));
     assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
     await ask(CHANGE, { id: '7' });
@@ -84,22 +83,22 @@ describe('a call of the desk', () => {
     assert.equal(isSignedOut(error), true);
   });
 
-  it("never shows a proxy's page, which is no sentence of ours", async () => {
+  it("never shows a proxy's page", async () => {
     answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
     const error = await failureOf(ask(LIST, {}));
     assert.match(error.message, /status 401\. Check the proxy/);
     assert.equal(isSignedOut(error), false);
   });
 
-  it('says when no server answered, or the answer was cut off', async () => {
+  it('reports that no server responded, or that the response was cut off', async () => {
     answerWith(() => Promise.reject(new TypeError('fetch failed')));
     assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
     mock.reset();
     answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
-    assert.match((await failureOf(ask(LIST, {}))).message, /^The answer arrived incomplete\./);
+    assert.match((await failureOf(ask(LIST, {}))).message, /^The response arrived incomplete\./);
   });
 
-  it('is over when the reader has gone on', async () => {
+  it('is aborted when the reader moves on', async () => {
     answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
     const gone = AbortSignal.abort(new Error('gone on'));
     await assert.rejects(ask(LIST, {}, gone), /gone on/);

@@ -1,17 +1,15 @@
-// The browser's side of the desk's calls: asks, and makes one kind of error out of everything that can go wrong.
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import { failure as words } from '#desk/web/words.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
-/** A doctor may take half a minute; a call that takes this long gets no answer any more. */
+/** A doctor takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;
 
-/** A call that failed. Its message is a sentence for the reader: the server's own, or ours when no server answered. */
+/** A failed call. Its message is for the reader: the server's sentence, or ours without a response. */
 export class CallError extends Error {
-  /** Of the answer; 0 when there was none. */
   readonly status: number;
-  /** Which error it is (`x-error-code`); null when the answer did not come from our server. */
+  /** The `x-error-code`; null if the response is not from our server. */
   readonly code: string | null;
 
   constructor(sentence: string, status = 0, code: string | null = null) {
@@ -22,11 +20,10 @@ export class CallError extends Error {
   }
 }
 
-/** Whether a call failed because the session is over, or never was. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401 && error.code === 'no-session';
 
-/** Fetches from the desk. At plain http it sends what the page keeps in place of cookies, and keeps what the answer says. */
+/** At plain http, sends and stores headers that replace cookies. */
 export async function fetchFromDesk(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   if (location.protocol !== 'http:') return fetch(url, { ...init, ...(headers && { headers }) });
   const sent = new Headers(headers);
@@ -46,7 +43,6 @@ export async function fetchFromDesk(url: string, { headers, ...init }: RequestIn
 
 type Asked = string | number | boolean | null | undefined;
 
-/** The address of a GET, with what is asked in its query; what is undefined is left out. */
 export function addressOf(path: string, asked: Readonly<Record<string, Asked>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked))
@@ -55,7 +51,7 @@ export function addressOf(path: string, asked: Readonly<Record<string, Asked>>):
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** What a failed answer says: the server's sentence, unless a proxy answered in its place. */
+/** Takes the server's sentence, unless a proxy responded. */
 export async function errorOf(response: Response): Promise<CallError> {
   const code = response.headers.get(ERROR_CODE_HEADER);
   const text = (await response.text().catch(() => '')).trim();
@@ -63,7 +59,7 @@ export async function errorOf(response: Response): Promise<CallError> {
   return new CallError(isSentence ? text : words.noSentence(response.status), response.status, code);
 }
 
-/** Makes a call. Throws a {@link CallError}, or what `signal` was aborted with. */
+/** Throws a {@link CallError}, or the reason of `signal`. */
 export async function ask<What extends object, Answered>(
   call: Call<What, Answered>,
   asked: What,

@@ -1,4 +1,3 @@
-// Starts the desk's application in the browser.
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -9,7 +8,6 @@ import '#desk/web/styles/fonts.css';
 import '#desk/web/styles/desk.css';
 import { App } from '#desk/web/app.tsx';
 
-// Paper cannot be opened: what is folded is printed as well.
 addEventListener('beforeprint', () => {
   for (const details of document.querySelectorAll('details')) details.open = true;
 });

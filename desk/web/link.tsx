@@ -1,4 +1,3 @@
-// A link to another page of the desk: a real one, so that it opens in a new tab as any link does.
 import type { ComponentProps } from 'react';
 
 import { go } from '#desk/web/router.ts';

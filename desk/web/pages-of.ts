@@ -1,4 +1,3 @@
-// Lists that come a page at a time: the newest first, more on demand.
 import { useInfiniteQuery, type InfiniteData, type UseInfiniteQueryResult } from '@tanstack/react-query';
 
 import type { Call } from '#desk/endpoints/endpoint.ts';
@@ -7,7 +6,6 @@ import { keyOf } from '#desk/web/queries.ts';
 
 type Paged = { readonly next: string | null };
 
-/** Asks a call that answers a page at a time (`after`, `next`), and keeps its pages in order. */
 export function usePagesOf<What extends { readonly after?: string | undefined }, Answered extends Paged>(
   call: Call<What, Answered>,
   asked: Omit<What, 'after'>,
@@ -22,8 +20,7 @@ export function usePagesOf<What extends { readonly after?: string | undefined },
 }
 
 /**
- * Asks again for what failed: the page that was to come, or the pages that are there. Asking for the next page where there is none
- * would succeed without a request, and old pages would pass for new ones.
+ * Retries the failed page, or all pages if the refresh failed. Asking for a next page that does not exist would succeed without a request.
  */
 export const retry = ({
   isFetchNextPageError,

@@ -1,4 +1,3 @@
-// The desk's pages: the path of each, its place in the navigation, and what it shows. A new page is an entry here.
 import type { ComponentType } from 'react';
 
 import type { Role } from '#desk/endpoints/endpoint.ts';
@@ -30,15 +29,14 @@ type Icon = ComponentType<{ readonly size?: number }>;
 export type DeskPage = {
   readonly path: `/${string}`;
   readonly Page: ComponentType;
-  /** Who sees it. */
+  /** The minimum role. */
   readonly needs: Role;
-  /** Its place in the navigation; null: it is reached from another page. */
   readonly inMenu: {
     readonly name: string;
     readonly icon: Icon;
     readonly group: 'people' | 'figures' | 'server';
   } | null;
-  /** Of a page that is not in the navigation: the path whose entry is marked as current. */
+  /** For a hidden page: the path of the entry to mark as current. */
   readonly belongsTo?: `/${string}`;
 };
 

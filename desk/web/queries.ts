@@ -1,4 +1,4 @@
-// How calls become TanStack queries: kept for a moment, never repeated by themselves, and an ended session leads to signing in.
+// Endpoints as TanStack queries, cached briefly and without retries. An ended session leads to signing in.
 import {
   QueryCache,
   MutationCache,
@@ -14,14 +14,13 @@ import type { Call } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
 import { ask, isSignedOut } from '#desk/web/ask.ts';
 
-/** Going back to a page within this time shows what it showed; later it is asked again behind what is shown. */
+/** Fresh pages are not reloaded; older ones reload in the background. */
 const FRESH_MS = 15_000;
 
 export const keyOf = (call: Pick<Call<never, unknown>, 'path'>, asked: object = {}) =>
   [call.path, asked] as const;
 const ME = keyOf(me);
 
-/** A client whose failed calls sign the person out when the session is over. */
 export function createQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
@@ -31,7 +30,7 @@ export function createQueryClient(): QueryClient {
     }),
     mutationCache: new MutationCache({
       onError: (error, _asked, _result, { meta }) => {
-        // A refusal to come in says nothing about who is in.
+        // A failed sign-in does not end a session.
         if (isSignedOut(error) && meta?.['needs'] !== null) forgetPerson(client);
       },
     }),
@@ -43,13 +42,13 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** Takes everything off the screen and out of memory that only a person who is signed in may see. */
+/** Clears all data that requires a session from screen and memory. */
 export function forgetPerson(client: QueryClient): void {
   client.setQueryData(ME, null);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
 }
 
-/** After signing in: asks who it is. What was asked before that, and may still be answered, would say that no one is in. */
+/** Cancels earlier requests, which could still report that nobody is signed in. */
 export async function meetPerson(client: QueryClient): Promise<void> {
   await client.cancelQueries({ queryKey: ME });
   await client.fetchQuery({ ...meQuery, staleTime: 0 });
@@ -66,21 +65,17 @@ const meQuery = {
     }
   },
   staleTime: Infinity,
-  // Another tab may have signed someone else in.
+  // Another tab may have changed the user.
   refetchOnWindowFocus: 'always' as const,
 };
 
-/** Who is signed in; null for a person who is not. */
 export const useWhoIsIn = (): UseQueryResult<Me | null> => useQuery(meQuery);
 
 type AskOptions = {
-  /** False: not asked yet. */
   readonly enabled?: boolean;
-  /** Asked again when the reader comes back to the window. */
   readonly refetchOnWindowFocus?: boolean;
 };
 
-/** Asks a call that changes nothing, and keeps the answer. */
 export function useAsk<What extends object, Answered>(
   call: Call<What, Answered>,
   asked: What,
@@ -93,10 +88,6 @@ export function useAsk<What extends object, Answered>(
   });
 }
 
-/**
- * Makes a call that changes something; the answers of `then` are asked for again after it.
- * @param stale calls whose answers it changes
- */
 export function useSend<What extends object, Answered>(
   call: Call<What, Answered>,
   stale: readonly { readonly path: string }[] = [],

@@ -1,4 +1,3 @@
-// Where the reader is: the path and the query of the address bar, on the History API. Knows no page.
 import { useSyncExternalStore } from 'react';
 
 export type Place = { readonly path: string; readonly query: URLSearchParams };
@@ -21,16 +20,14 @@ function subscribe(listener: () => void): () => void {
 
 const address = (): string => location.pathname + location.search;
 
-/** The place that the address bar shows; renders again when it changes. */
 export function usePlace(): Place {
   const [path = '', query = ''] = useSyncExternalStore(subscribe, address).split(/\?(.*)/s);
   return { path, query: new URLSearchParams(query) };
 }
 
 /**
- * Goes to another place of the desk.
  * @param to path and query
- * @param replace whether Back leads past the place that is left, as while a search is typed
+ * @param replace replaces the history entry, as while typing a search
  */
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const isOtherPage = new URL(to, location.href).pathname !== location.pathname;
@@ -40,5 +37,5 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   notify();
 }
 
-/** Whether the reader has gone from one page to another, and the browser has not told a screen reader of it. */
+/** Whether to announce the new page, which browsers do not do for client-side navigation. */
 export const hasMoved = (): boolean => moved;

@@ -1,2 +1,1 @@
-/** "the mail server said" → "The mail server said" */
 export const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

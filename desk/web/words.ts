@@ -1,21 +1,18 @@
-// Every word of the desk's pages, one object for each page. English only.
+// All text of the desk, in English, one object per page.
 import { pluralForm } from '#shared/words.ts';
 
 const NUMBERS = new Intl.NumberFormat('en-GB');
 
-/** A number as the desk writes it: 12,345. */
 export const number = (value: number): string => NUMBERS.format(value);
 
 const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** A number where there is room for five characters: 9,999, then 12.3K. */
+/** At most five characters: 9,999, then 12.3K. */
 export const shortNumber = (value: number): string => (value < 10_000 ? NUMBERS : SHORT).format(value);
 
-/** A number with its noun: "1 lead", "12,345 leads". */
 export const counted = (count: number, one: string, other = `${one}s`): string =>
   `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
 
-/** The frame around each page. */
 export const frame = {
   desk: 'Desk',
   titleOf: (page: string): string => `${page} – Desk`,
@@ -31,14 +28,13 @@ export const frame = {
   roles: { read: 'May read', all: 'May read and change' },
   notFound: {
     title: 'There is no such page',
-    text: 'The address is mistyped, or belongs to another release of the desk.',
+    text: 'The URL is mistyped, or belongs to another release of the desk.',
     back: 'Go to Today',
   },
   announcements: 'Announcements',
   dismiss: 'Dismiss',
 } as const;
 
-/** Names of the pages, as the navigation has them. */
 export const pages = {
   today: 'Today',
   leads: 'Leads',
@@ -47,23 +43,21 @@ export const pages = {
   report: 'Report',
   mail: 'Mail',
   doctor: 'Doctor',
-  log: 'Log',
+  log: 'Audit log',
   account: 'Account',
 } as const;
 
-/** While something is asked for, and when it cannot be had. */
 export const failure = {
   title: 'This could not be loaded',
   again: 'Try again',
   loading: 'Loading …',
   offline: 'The server could not be reached. Check your connection, then try again.',
-  noAnswer: 'The server did not answer within a minute. Try again later.',
-  broken: 'The answer arrived incomplete. Try again.',
+  noAnswer: 'The server did not respond within a minute. Try again later.',
+  broken: 'The response arrived incomplete. Try again.',
   noSentence: (status: number): string =>
     `Something between you and the desk answered with status ${status}. Check the proxy in front of the desk.`,
 } as const;
 
-/** Parts that every page uses. */
 export const parts = {
   utc: (time: string): string => `${time} UTC`,
   none: '–',
@@ -74,7 +68,6 @@ export const parts = {
   more: 'Show more',
 } as const;
 
-/** The states of people: in a sentence, and over the column of when it began. */
 export const states = {
   verified: { many: 'Leads', since: 'Verified' },
   suppressed: { many: 'Suppressed leads', since: 'Verified' },
@@ -82,7 +75,6 @@ export const states = {
   imported: { many: 'Imported people', since: 'Imported' },
 } as const;
 
-/** How an address came on the list of those that get no mail. */
 export const suppressionReasons: Readonly<Record<string, string>> = {
   'by-hand': 'Stopped by hand',
   unsubscribed: 'Unsubscribed',
@@ -101,7 +93,7 @@ export const personPage = {
   },
   notFound: {
     title: 'This person is not here',
-    text: 'They were erased, or the address of this page is incomplete. Look for them in the list of leads.',
+    text: 'They were erased, or the URL of this page is incomplete. Look for them in the list of leads.',
     link: 'To the leads',
   },
   facts: {
@@ -134,7 +126,7 @@ export const personPage = {
     none: 'There is no consent: this address was never verified here.',
   },
   story: {
-    heading: 'Story',
+    heading: 'Timeline',
     details: 'Details',
     empty: 'Nothing is kept about this person any more.',
   },
@@ -146,7 +138,7 @@ export const personPage = {
   },
   correct: {
     title: 'Correct the answers',
-    text: 'The story keeps the earlier answers.',
+    text: 'The timeline keeps the earlier answers.',
     name: 'Full name',
     company: 'Company',
     now: (held: string) => (held === '' ? 'Now: no answer' : `Now: ${held}`),
@@ -159,7 +151,7 @@ export const personPage = {
   erase: {
     title: (email: string) => `Erase ${email}?`,
     text: 'This removes the person from every table: answers, mail, consent and its proof, notes of exports, messages to webhooks. It cannot be undone.',
-    elsewhere: 'Files that were exported before and backups still hold the person. Erase them there as well.',
+    elsewhere: 'Earlier exports and backups still contain the person. Erase them there as well.',
     label: (email: string) => `Type ${email} to confirm`,
     differs: 'This is not the address of this person.',
     action: 'Erase for good',
@@ -196,7 +188,7 @@ export const personPage = {
   },
   sendGuide: {
     title: (email: string) => `Send the guide to ${email} again?`,
-    text: 'The mail is queued at once. The story shows whether it arrived.',
+    text: 'The mail is queued at once. The timeline shows whether it arrived.',
     action: 'Send',
     done: 'The guide is queued.',
   },
@@ -226,7 +218,7 @@ export const lost = {
   caption: 'People who entered no code',
   open: (count: number) => `${counted(count, 'more person', 'more people')} can still enter a code.`,
   columns: { asked: 'Asked', person: 'Person', platform: 'Platform', source: 'Source', why: 'Why' },
-  wrongTries: (count: number) => counted(count, 'wrong try', 'wrong tries'),
+  wrongTries: (count: number) => counted(count, 'wrong attempt', 'wrong attempts'),
   codes: (count: number) => counted(count, 'code', 'codes'),
   empty: {
     title: 'No one was lost',
@@ -254,13 +246,13 @@ export const mail = {
   stuck: 'The database cannot be written: nothing is sent until it can. The doctor says why.',
   waiting: {
     heading: 'Waits to be sent',
-    caption: 'Mail that waits, by domain',
+    caption: 'Waiting mail by domain',
     none: 'No mail waits.',
     columns: { domain: 'Domain', count: 'Mails', oldest: 'The oldest since', putOff: 'Put off' },
   },
   refused: {
     heading: 'Refused in the last 30 days',
-    caption: 'Mail that was refused, by domain',
+    caption: 'Refused mail by domain',
     none: 'No mail server has refused a mail.',
     columns: { domain: 'Domain', reply: 'The mail server said', count: 'Mails', last: 'Last' },
   },
@@ -285,11 +277,11 @@ export const mail = {
       type: 'Event',
       to: 'To',
       state: 'State',
-      tries: 'Tries',
-      answer: 'Last answer',
+      tries: 'Attempts',
+      answer: 'Last response',
     },
     states: { queued: 'Waits', dead: 'Given up' },
-    nextTry: 'Next try',
+    nextTry: 'Next attempt',
     retry: 'Send again',
     retryAll: 'Send all again',
     retryOf: (type: string) => `Send again: ${type}`,
@@ -300,15 +292,15 @@ export const mail = {
 
 export const doctor = {
   title: 'Doctor',
-  looked: 'Last looked',
-  again: 'Look again',
-  looking: 'Looking at settings, database, mail account and DNS. This takes up to half a minute.',
-  states: { problem: 'Problem', warning: 'Warning', note: 'Note', ok: 'In order' },
+  looked: 'Last checked',
+  again: 'Check again',
+  looking: 'Checking settings, database, mail account and DNS. This takes up to half a minute.',
+  states: { problem: 'Problem', warning: 'Warning', note: 'Note', ok: 'OK' },
   headings: {
     problem: 'Codes do not arrive, or are not safe',
     warning: 'Works, but should be fixed',
     note: 'Good to know',
-    ok: 'In order',
+    ok: 'OK',
   },
   fine: (count: number) => `${counted(count, 'check')} found nothing to fix`,
   summary: (findings: readonly { readonly state: string }[]) => {
@@ -328,8 +320,8 @@ export const copy = {
 } as const;
 
 export const log = {
-  title: 'Log',
-  about: 'Who did what in the desk and with its commands, kept for as long as personal data.',
+  title: 'Audit log',
+  about: 'Actions in the desk and by its commands, kept for as long as personal data.',
   columns: { at: 'When', who: 'Who', deed: 'What', about: 'About', details: 'Details', from: 'From' },
   deeds: {
     'signed-in': 'Signed in',
@@ -353,7 +345,7 @@ export const log = {
 
 export const signIn = {
   title: 'Sign in to the desk',
-  text: 'Enter your address. If it may sign in, a code of six digits arrives there.',
+  text: 'Enter your e-mail address. If it may sign in, a six-digit code arrives there.',
   ended: 'Your session has ended. Sign in again to go on where you were.',
   address: 'E-mail address',
   noAddress: 'Enter your e-mail address, such as ada@example.com.',
@@ -362,7 +354,7 @@ export const signIn = {
   codeTitle: 'Enter the code',
   codeText: (email: string): string =>
     `If ${email} may sign in, a code is on its way. It is valid in this browser only.`,
-  code: 'Code of six digits',
+  code: 'Six-digit code',
   signIn: 'Sign in',
   signingIn: 'Signing in …',
   again: 'Send a new code',
@@ -398,7 +390,6 @@ export const account = {
   ended: 'The session has ended.',
 } as const;
 
-/** Passkeys: on the page of the account, and on the way in. */
 export const passkeys = {
   use: 'Use a passkey',
   waiting: 'Waiting for the browser …',
@@ -422,15 +413,14 @@ export const passkeys = {
   removeText:
     'It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them.',
   isRemoved: 'The passkey is removed.',
-  /** After the browser's dialogue. */
   failures: {
     add: 'The browser could not make a passkey. Try again, or use another browser.',
     use: 'The browser could not use a passkey. Try again, or sign in with a mailed code.',
     known:
-      'This device already has a passkey of yours. Sign in with that one, or remove it from the list before you add another.',
+      'This device already has one of your passkeys. Sign in with that one, or remove it from the list before you add another.',
     unfit:
       'This device cannot keep a passkey. Set up its screen lock, or use another device or a security key with a PIN.',
-    wrongAddress: 'Open the desk at its own address, with https or as localhost: passkeys work there only.',
+    wrongAddress: 'Open the desk at its own URL, with https or as localhost: passkeys only work there.',
   },
 } as const;
 
@@ -476,7 +466,6 @@ export const today = {
   since: 'Since',
 } as const;
 
-/** The filters of the list of people. */
 export const filter = {
   search: 'Search',
   searchHint: 'Address, name or company',
@@ -537,7 +526,7 @@ export const leads = {
       'No one was imported. The command is: npm run -s desk -- import FILE --consent-source "where they agreed"',
   },
   exportTitle: 'Export',
-  exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,
+  exportText: (what: string): string => `The file contains exactly the filtered people: ${what}.`,
   format: 'Format',
   fewerFormats: 'The formats of other programs take leads only, so they are not offered here.',
   exportStart: 'Export',

@@ -1,4 +1,3 @@
-// The events for other programs that wait or were given up, as they are shown.
 import type { Db } from '#server/db/engine/connect.ts';
 import { countEvents, listEvents, reviveEvents, type ListedEvent } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -6,21 +5,19 @@ import type { Service } from '#server/startup/service.ts';
 
 const MOST_LISTED = 200;
 
-/** An event; times are ISO 8601, in UTC. */
 export type ShownEvent = Omit<
   ListedEvent,
   'endpoint' | 'created_at' | 'queued_at' | 'finished_at' | 'due_at'
 > & {
-  /** The host only: the address is a secret. */
+  /** Omits the path, because the URL is a secret. */
   readonly to: string;
   readonly created_at: string;
   readonly queued_at: string;
   readonly finished_at: string | null;
-  /** When it is tried next; null: not by itself. */
+  /** Null if it is not retried automatically. */
   readonly due_at: string | null;
 };
 
-/** How many events there are, and the oldest of them, the dead ones first. */
 export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'>): Promise<{
   readonly queued: number;
   readonly dead: number;
@@ -42,7 +39,11 @@ export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'
   };
 }
 
-/** Has dead events tried again, for another 24 hours. @param ids which; null: all of them @returns how many */
+/**
+ * Retries dead events for 24 hours.
+ * @param ids null for all
+ * @returns the number of events
+ */
 export const tryAgain = (
   db: Db,
   { clock }: Pick<Service, 'clock'>,

@@ -1,4 +1,3 @@
-// The calls about the person who is signed in: who they are, their sessions, and the record.
 import type * as calls from '#desk/endpoints/auth.ts';
 import type { Answer, Asked } from '#desk/endpoints/endpoint.ts';
 import type { OpenSession, Sessions } from '#desk/server/auth/sessions.ts';
@@ -7,13 +6,12 @@ import { logEntryOf } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-/** What the door knows beyond {@link DeskContext}. */
-export type DoorContext = DeskContext & {
+export type AuthContext = DeskContext & {
   readonly session: OpenSession;
   readonly sessions: Sessions;
 };
 
-type DoorHandler<Of> = (context: DoorContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+type DoorHandler<Of> = (context: AuthContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
 
 const LOG_PAGE = 100;
 

@@ -1,4 +1,3 @@
-// The calls of the door: getting in by code, link or passkey, who is in, and getting out.
 import { randomUUID } from 'node:crypto';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,7 +6,7 @@ import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as calls from '#desk/endpoints/auth.ts';
 import * as passkeyCalls from '#desk/endpoints/passkeys.ts';
 import * as answers from '#desk/server/auth/auth-handlers.ts';
-import type { DoorContext } from '#desk/server/auth/auth-handlers.ts';
+import type { AuthContext } from '#desk/server/auth/auth-handlers.ts';
 import type { KeptByBrowser } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
 import { createPasskeys } from '#desk/server/auth/passkeys.ts';
@@ -18,15 +17,14 @@ import type { Http } from '#server/http/http.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 
-/** Who gets in: people of DESK_PEOPLE with a mailed code, or the person at the machine with a link. */
+/** People in DESK_PEOPLE use a mailed code; the person at the machine uses a link. */
 export type Door =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
 
-/** Adds the route of a call: who may make it and what it takes is checked as the call says. */
 export type AddRoute = <What, Answer>(
   call: Call<What, Answer>,
-  /** Answers, with null when what was asked for is not there, or has replied itself. */
+  /** Null means not found, or that it has replied itself. */
   handle: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -39,15 +37,14 @@ export type Doorway = Pick<Http, 'sendError'> & {
   readonly door: Door;
   readonly kept: KeptByBrowser;
   readonly route: AddRoute;
-  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => AuthContext;
   readonly placeOf: (request: FastifyRequest) => Place;
-  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<DoorContext, 'note' | 'noteDone'>;
+  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<AuthContext, 'note' | 'noteDone'>;
 };
 
 const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
 
-/** Adds them. @returns what ends the work behind them */
-export function addDoorRoutes({
+export function addAuthRoutes({
   service,
   door,
   kept,
@@ -66,7 +63,7 @@ export function addDoorRoutes({
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Record<string, never>> {
     kept.session.set(reply, token);
-    // Also where the database takes no writes: that is what they may have come to look into.
+    // A read-only database must not prevent signing in, because the user may have come to investigate it.
     await noteBy(request, email).noteDone('signed-in', null, details);
     return {};
   }

@@ -1,4 +1,3 @@
-// Who gets in at the desk in a browser: people of DESK_PEOPLE with a mailed code, and no one else.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -14,8 +13,8 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 
 for (const engine of ENGINES) {
-  describe(`the door of the desk on ${engine}`, () => {
-    it('opens for a person of DESK_PEOPLE with the mailed code, once, in the browser that asked', () =>
+  describe(`signing in at the desk on ${engine}`, () => {
+    it('works for a person in DESK_PEOPLE with the mailed code, once, in the same browser', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         const other = createDeskBrowser(app);
@@ -54,7 +53,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('does not fill the log while the database fails, and mails the codes once it does not', () =>
+    it('does not flood the log during a database failure, and mails the codes afterwards', () =>
       atDesk(engine, async (app, server) => {
         const { db } = server.database;
         const browser = createDeskBrowser(app);
@@ -62,14 +61,14 @@ for (const engine of ENGINES) {
         await db.schema.alterTable('outbox').renameTo('outbox_away').execute();
         assert.equal((await browser.post('/api/sign-in', { email: ADA })).statusCode, 200);
         await until(() => failures() > 0);
-        // As long as four codes at least take on their way into the outbox.
+        // Longer than four codes need to reach the outbox.
         await setTimeout(2_000);
         assert.ok(failures() <= 2, `${failures()} lines`);
         await db.schema.alterTable('outbox_away').renameTo('outbox').execute();
         await server.inbox.waitForMail(ADA, 1, 60_000);
       }));
 
-    it('shuts with the button, after twelve hours, and at once for a person who was taken off', () =>
+    it('ends with the button, after twelve hours, and at once if the person is removed', () =>
       atDesk(engine, async (app, server) => {
         const desk = server.config.desk!;
         const [ada, second, bob] = [createDeskBrowser(app), createDeskBrowser(app), createDeskBrowser(app)];

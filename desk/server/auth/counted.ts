@@ -1,4 +1,4 @@
-// Counts attempts to sign in, in sliding windows as those of visitors. The counts are in the database, so all processes share them.
+// Counts sign-in attempts in sliding windows, stored in the database and shared by all processes.
 import type { OpenDatabase, Db } from '#server/db/engine/connect.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { countInSlidingWindowsUpTo } from '#server/db/tables/limit-windows.ts';
@@ -8,10 +8,11 @@ import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
 
 /**
- * Counts one more of something, in a transaction that compares nothing.
- * @param key what is counted @param lock by which parallel attempts wait for each other; `key` if not given
- * @param limits how many each window may have
- * @returns null as long as every limit holds
+ * Counts an attempt in its own transaction.
+ * @param key of the counter
+ * @param lock serialises parallel attempts; defaults to `key`
+ * @param limits maximum per window
+ * @returns null while all limits hold
  */
 export async function countUpTo(
   tx: Db,
@@ -30,7 +31,7 @@ export async function countUpTo(
   return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
 }
 
-/** The same for what one network may do in an hour. */
+/** The hourly limit of a network. */
 export const countFrom = (
   tx: Db,
   engine: OpenDatabase['engine'],

@@ -1,6 +1,5 @@
-// What the desk keeps in a browser: the token of the session, an id that ties it to the codes it asked for, the challenge of a passkey.
-// At https in cookies that no other site's request carries and no script reads. Cookies do not keep the ports of a host apart, so at
-// plain http, which is on this machine, the page keeps the values in sessionStorage and sends them in headers.
+// Stores session token, browser ID and passkey challenge in cookies. Cookies are shared between ports, so at plain http the page stores
+// them in sessionStorage and sends them in headers.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -9,18 +8,16 @@ import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 
 type Kept = {
-  /** Null without one, or with one that we did not sign. */
+  /** Null if missing or not signed by us. */
   readonly read: (request: FastifyRequest) => string | null;
   readonly set: (reply: FastifyReply, value: string) => void;
   readonly clear: (reply: FastifyReply) => void;
 };
 
 export type KeptByBrowser = {
-  /** The token of the session. */
   readonly session: Kept;
-  /** The browser's id, signed. */
   readonly browserId: Kept;
-  /** The challenge of a passkey, which passkeys.ts signs. */
+  /** Signed by passkeys.ts. */
   readonly challenge: Kept;
 };
 

@@ -1,13 +1,16 @@
-// The link with which the person at the machine comes in: it works once, and for ten minutes.
+// The sign-in link for the person at the machine: it works once, within ten minutes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { hashOf } from '#desk/server/auth/sessions.ts';
 import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
-  /** What stands behind the # of its address, which no browser sends. */
+  /** Travels in the URL's fragment, which browsers do not send. */
   readonly token: string;
-  /** Uses it up. @returns whether it was the right one, and in time. Of two calls at once, one is let in */
+  /**
+   * Uses up the token.
+   * @returns whether it was valid; only one of two parallel calls succeeds
+   */
   readonly take: (token: string, now: number) => boolean;
 };
 

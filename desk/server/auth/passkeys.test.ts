@@ -1,4 +1,3 @@
-// Passkeys of the desk: registered once signed in, then a way in without address and mail; and what does not get in with one.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -29,7 +28,7 @@ const ENTER = '/api/sign-in/passkey/options';
 
 for (const engine of ENGINES) {
   describe(`passkeys on ${engine}`, () => {
-    it('let their owner in without an address, are listed and removed, and stand in the audit log', () =>
+    it('sign in their owner without an address, can be listed and removed, and appear in the audit log', () =>
       atDesk(engine, async (app, server) => {
         const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
         await signInAtDesk(server, ada, ADA);
@@ -91,7 +90,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
       }));
 
-    it('let no one in twice with one challenge, late, from another page, unverified, as a copy, or off the list', () =>
+    it('are rejected if repeated, late, from another origin, unverified, copied or removed from DESK_PEOPLE', () =>
       atDesk(engine, async (app, server) => {
         const ada = createDeskBrowser(app);
         await signInAtDesk(server, ada, ADA);
@@ -138,7 +137,7 @@ for (const engine of ENGINES) {
             JSON.stringify(lie),
           );
         const other = createAuthenticator(DESK_URL);
-        // Ahead of the counter that is known: it is the signature that is wrong.
+        // Exceeds the known counter, so that only the signature is wrong.
         for (let uses = 0; uses < 50; uses += 1) other.get(options);
         const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
         assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');

@@ -1,5 +1,4 @@
-// Passkeys: registered by a person who is signed in, and from then on a way in without an address and without mail. A challenge stands,
-// signed, in the browser that asked for it, lives for five minutes, and is taken once.
+// Passkeys sign a person in without an e-mail address. The browser stores a signed challenge for five minutes, to be used once.
 import { createHash, randomBytes } from 'node:crypto';
 
 import {
@@ -36,9 +35,8 @@ import { asciiAddress } from '#shared/lead.ts';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 const CHALLENGE_BYTES = 32;
-/** COSE: EdDSA, ES256, RS256. Named, because the library would ask Node for newer ones, which warns of them. */
+/** EdDSA, ES256, RS256 (COSE). Explicit, because the library's defaults trigger warnings in Node. */
 const ALGORITHMS = [-8, -7, -257];
-/** What it is for; for whom, when it is to register one. */
 type Purpose = 'enter' | `add ${string}`;
 
 type Begun = { readonly options: PasskeyOptions; readonly signed: string };
@@ -51,24 +49,22 @@ type EnterOutcome =
 export type Passkeys = {
   readonly list: (email: string) => Promise<readonly Passkey[]>;
   readonly beginAdding: (email: string) => Promise<Begun>;
-  /** @returns false when it is not what was asked for */
   readonly add: (
     email: string,
     given: { name: string; credential: Given; signed: string | null },
   ) => Promise<boolean>;
   readonly remove: (email: string, id: string) => Promise<boolean>;
   readonly beginEntering: () => Promise<Begun>;
-  /** The try is counted before anything is compared. */
+  /** Counts the attempt before comparing anything. */
   readonly enter: (given: Place & { credential: Given; signed: string | null }) => Promise<EnterOutcome>;
 };
 
-/** Makes the passkeys of the people of DESK_PEOPLE. */
 export function createPasskeys(service: Service, { url, people }: DeskConfig): Passkeys {
   const { database, secrets, clock, campaign } = service;
   const { db } = database;
   const rpID = new URL(url).hostname;
   const signer = signerOf(secrets, 'desk passkey');
-  /** A key as it is stored: with a signature, so that nobody adds one or gives it another owner without APP_SECRET. */
+  /** The stored key is signed, so that nobody can add or reassign one without APP_SECRET. */
   const signedKey = (owner: { id: string; email: string }, publicKey: string): string =>
     `${publicKey}.${signer.sign(JSON.stringify([owner.id, owner.email, publicKey]))}`;
   const keyIn = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
@@ -83,7 +79,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       signed: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
     };
   };
-  /** The challenge that a browser kept, once. */
+  /** Takes the browser's challenge once. */
   const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
     const value = unsign(secrets, signed ?? '');
     const start = `desk-passkey:${purpose}:`;
@@ -100,7 +96,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     await noteWrongAttempt(service, { email: listed, from, with: 'passkey' });
     return { type: 'wrong passkey' };
   };
-  // Authenticators keep it; it must not be the address (WebAuthn, section 14.6.1).
+  // Authenticators store the handle, which must not reveal the e-mail address (WebAuthn, section 14.6.1).
   const handleOf = (email: string) => Uint8Array.from(Buffer.from(pseudonymsOf(secrets, email)[0]));
 
   return {
@@ -203,7 +199,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       if (result?.verified !== true) return wrong(email, from);
       const { newCounter } = result.authenticationInfo;
       const token = await db.transaction().execute(async (tx) => {
-        // Signed anew, so that the passkey outlives a change of APP_SECRET.
+        // Signed again, so that the passkey survives a change of APP_SECRET.
         const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
         if (!(await noteUse(tx, use))) return null;
         await forgiveWrongAttempts(tx, service, email);

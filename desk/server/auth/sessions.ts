@@ -1,4 +1,3 @@
-// Sessions of the desk: in the database for people who signed in, in this process for the person at the machine.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -21,34 +20,29 @@ export type OpenSession = {
   /** Milliseconds since 1970. */
   readonly begunAt: number;
   readonly endsAt: number;
-  /** The network address that it began from. */
+  /** The IP address. */
   readonly from: string;
-  /** What the browser calls itself. */
   readonly browser: string;
 };
 
-/** Where a session begins. */
 export type Place = { readonly from: string; readonly browser: string };
 
 export type Sessions = {
-  /** The session of a token; null when it has ended, or there never was one. */
+  /** Null if expired or unknown. */
   readonly find: (token: string, now: number) => Promise<OpenSession | null>;
-  /** A person's sessions, the newest first. */
   readonly of: (email: string | null, now: number) => Promise<readonly OpenSession[]>;
-  /** Ends a session of a person. @returns false when they have no such session */
   readonly end: (session: Pick<OpenSession, 'id' | 'email'>) => Promise<boolean>;
 };
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** What is signed in place of storing the token: nobody makes, renames or prolongs a session without APP_SECRET. */
+/** Signed, so that nobody can create, reassign or extend a session without APP_SECRET. */
 const signedText = (
   { id, email, ends_at: endsAt }: Pick<DeskSession, 'id' | 'email' | 'ends_at'>,
   secret: string,
 ) => JSON.stringify([id, email, endsAt, secret]);
 
-/** Makes the sessions of people who signed in. */
 export function createStoredSessions(db: Db, secrets: Secrets): Sessions {
   const { verifies } = signerOf(secrets, 'desk session');
   return {
@@ -65,7 +59,7 @@ export function createStoredSessions(db: Db, secrets: Secrets): Sessions {
   };
 }
 
-/** Begins the session of a person. @returns its token, which is stored nowhere */
+/** @returns the token, which is never stored */
 export async function beginSession(
   tx: Db,
   secrets: Secrets,
@@ -97,7 +91,7 @@ export type MemorySessions = Sessions & {
   readonly begin: (place: Place, now: number) => string;
 };
 
-/** Makes the sessions of the person at the machine: they end with this process. */
+/** These sessions end with the process. */
 export function createMemorySessions(): MemorySessions {
   const sessions = new Map<string, OpenSession>();
   return {

@@ -1,6 +1,5 @@
-// Signing in with a mailed code. Every address gets the same answer after the same statements: a row is made for each, and who is in
-// DESK_PEOPLE shows only in a value of it, as does whether a limit lets a code be sent. The mail is queued later, at a moment that no
-// answer waits for.
+// Signs in with a mailed code. Every e-mail address gets the same response after the same statements: only a value in its row depends on
+// DESK_PEOPLE and limits. Mail is queued later, so it cannot delay the response.
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
@@ -30,28 +29,26 @@ type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | T
 type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong code' }
-  /** Only a new code helps. */
   | { readonly type: 'no tries left' }
   | TooMany;
 
 export type SignIn = {
-  /** Takes an address, and has a code mailed if it is one of DESK_PEOPLE. @param browserId of the browser's cookie, or a new one */
+  /** @param browserId from the cookie, or a new one */
   readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
-  /** Takes a code. The try is counted in a committed transaction before the comparison. @param browserId null without a cookie */
+  /**
+   * The attempt is counted and committed before the comparison.
+   * @param browserId null without a cookie
+   */
   readonly enter: (code: string, from: Place & { browserId: string | null }) => Promise<EnterOutcome>;
-  /** Queues no more mail; resolves after the one in hand. */
   readonly stop: () => Promise<void>;
 };
 
-/** Sign-ins of one browser that are looked at, the newest first. */
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
-/** Milliseconds after an ask at which its mail is queued: when the database is busy with it says nothing about the ask. */
+/** Milliseconds; random, so that the load of queueing reveals nothing about a request. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
-/** After a failure, unless the next ask comes first. */
 const TRIED_AGAIN_MS = 10_000;
 
-/** Makes the sign-in of the people of DESK_PEOPLE. */
 export function createSignIn(service: Service, { url, people, passkeyOnly }: DeskConfig): SignIn {
   const { database, secrets, clock, config, limits, logger } = service;
   const { db, engine } = database;
@@ -94,7 +91,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     const tooManyAsks = await countUpTo(
       tx,
       engine,
-      // One lock for both: otherwise, in a flood of strangers, only they would wait.
+      // One shared lock: otherwise a flood of strangers would only delay strangers.
       { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
       [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
       now,
@@ -106,7 +103,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       address_key: key,
       email: isSent ? email : null,
       secret_id: secrets[0].id,
-      // Sending a code again gives no attempt back.
+      // A resent code does not reset the attempts.
       wrong_attempts: before === undefined || isExhausted ? 0 : before.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
@@ -114,7 +111,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     return asked;
   };
 
-  /** Whether a code lets this person in: not one of passkeys alone, unless they still have to add the first. */
+  /** A user with passkeys only may need a code to add the first. */
   const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
     (await passkeysOf(tx, email)).length === 0 || !passkeyOnly.has(email);
 
@@ -129,7 +126,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
     service.mail.wake();
   };
 
-  /** At the start: those that a process left behind when it ended. */
+  /** Also sends the remaining codes of an earlier process. */
   let mayWait = true;
   const mailing = startWakeLoop({
     pollMs: TRIED_AGAIN_MS,
@@ -171,7 +168,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
           const tooMany = await countFrom(tx, engine, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // As many as with a code: the answers do not show whether the browser waits for one.
+        // Same limit as with a code, so that the response does not reveal one.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts =
           (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;
@@ -181,7 +178,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       if (!counted.hasAttempts) return { type: 'no tries left' };
       const [newest] = counted.open;
       const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
-      // A code that was asked for with another address, or with one that is not in DESK_PEOPLE (any more), is compared with nothing.
+      // Codes for other or removed e-mail addresses are not compared.
       const candidates = counted.open
         .flatMap((signIn) => {
           const deskUser = nameOf(signIn);

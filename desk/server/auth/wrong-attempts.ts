@@ -1,5 +1,5 @@
-// What follows a wrong code or passkey: a line in the audit log, and mail to the operator when one person's do not end. The same
-// statements for everyone, so that an answer's time does not say who is in DESK_PEOPLE.
+// Logs a wrong code or passkey, and warns the operator about repeated ones. The statements are the same for everyone, so that timing does
+// not reveal who is in DESK_PEOPLE.
 import { v7 as uuid } from 'uuid';
 
 import { countUpTo } from '#desk/server/auth/counted.ts';
@@ -14,7 +14,7 @@ import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
   `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
 
-/** @param attempt email: the person of DESK_PEOPLE whom it was for; null: none. from: a network address */
+/** @param attempt email: the person in DESK_PEOPLE, or null; from: IP address */
 export async function noteWrongAttempt(
   service: Service,
   attempt: { readonly email: string | null; readonly from: string; readonly with: 'code' | 'passkey' },
@@ -48,7 +48,6 @@ export async function noteWrongAttempt(
   service.mail.wake();
 }
 
-/** Begins to count anew, after a right one. */
 export const forgiveWrongAttempts = (
   tx: Db,
   service: Pick<Service, 'secrets'>,

@@ -1,4 +1,3 @@
-// Each call about people and figures, with what answers it. The calls of the door are desk/server/auth's.
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import * as figureCalls from '#desk/endpoints/figures.ts';
 import * as peopleCalls from '#desk/endpoints/people.ts';
@@ -23,7 +22,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { createWriteCheck } from '#server/db/backup/database-health.ts';
 import type { Service } from '#server/startup/service.ts';
 
-/** A handler for each call that a module exports: one that is missing does not compile. */
+/** A missing handler does not compile. */
 type HandlersOf<Module> = {
   readonly [Name in keyof Module as Module[Name] extends Call<infer _, unknown> ? Name : never]: Handler<
     Module[Name]
@@ -31,21 +30,15 @@ type HandlersOf<Module> = {
 };
 export type Handlers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
 
-/** A call, and what answers it, as routes are made of it. */
 export type AnsweredCall = {
   readonly call: Call<unknown, unknown>;
   readonly handle: Handler<Call<unknown, unknown>>;
 };
 
-/**
- * Makes what answers, for one service: it remembers reports, the doctor's findings and choices for a while.
- * @returns handlers by the names of their calls; all of them with their calls; and calls that are answered with files and pages
- */
 export function createAnswers(service: Service): {
   readonly handlers: Handlers;
   readonly calls: readonly AnsweredCall[];
   readonly files: readonly FileCall[];
-  /** Does beforehand what takes long for the first screen, such as counting past days in a long table. */
   readonly warmUp: () => Promise<void>;
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);

@@ -1,20 +1,19 @@
-// Keeps what takes long for a while: callers who come meanwhile share it, and one piece of work runs once.
+// Caches slow results for a while; parallel callers share one computation.
 
 export type Kept<Value> = {
   /**
-   * What is kept under a name, made when there is none or it is too old. A failure is not kept.
-   * @param options again: makes it anew, unless it is being made
+   * Returns the cached value, or computes it; failures are not cached.
+   * @param options again: computes it even if it is fresh
    */
   readonly get: (
     name: string,
     make: () => Promise<Value>,
     options?: { readonly again?: boolean },
   ) => Promise<Value>;
-  /** The newest under a name, however old; undefined while there is none. */
   readonly newest: (name: string) => Value | undefined;
 };
 
-/** @param options keptMs: for how long. most: names that are kept. clock: milliseconds since 1970 */
+/** @param options keptMs: lifetime; most: maximum of names; clock: milliseconds since 1970 */
 export function createKept<Value>({
   keptMs,
   most,
@@ -45,7 +44,7 @@ export function createKept<Value>({
   return {
     get: async (name, make, { again = false } = {}) => {
       const found = kept.get(name);
-      // A clock that was set back must not make it longer.
+      // Taking the difference as absolute limits the age if the clock is set back.
       if (!again && found !== undefined && Math.abs(clock() - found.at) < keptMs) return found.value;
       const running = making.get(name) ?? makeAndKeep(name, make);
       making.set(name, running);

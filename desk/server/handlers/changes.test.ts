@@ -1,4 +1,3 @@
-// What the desk's pages change about a person, and what the record then says.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -21,7 +20,6 @@ const FORM = `fields:
   - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
 `;
 
-/** On SQLite in a file: an erasure rewrites it. */
 const withDesk = (
   engine: Engine,
   work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
@@ -41,7 +39,6 @@ const withDesk = (
     ),
   );
 
-/** Every row that names an address, of every table. */
 async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of TABLE_NAMES)
@@ -52,7 +49,7 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
 
 for (const engine of ENGINES) {
   describe(`changes in the desk's pages on ${engine}`, () => {
-    it('correct answers, and refuse what the form would refuse', () =>
+    it('correct answers, and reject what the form would reject', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const changes = {
@@ -76,19 +73,18 @@ for (const engine of ENGINES) {
         assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
         await ask('correct', { id, answers: { phone: '' } });
         assert.deepEqual(Object.keys((await ask('story', { id }))!.person.answers), ['topics']);
-        // The form offered it when the answer was given.
         const topics = { label: 'Topics', answer: ['Personas', 'Data'] };
         const held = { answers: JSON.stringify({ topics }) };
         await server.database.db.updateTable('leads').set(held).where('id', '=', id).execute();
         await ask('correct', { id, answers: { topics: 'Prompts; Data' } });
         assert.deepEqual((await ask('story', { id }))!.person.answers['topics']?.answer, ['Prompts', 'Data']);
         await assert.rejects(ask('correct', { id, name: 'A' }), /at least 2/);
-        await assert.rejects(ask('correct', { id }), /Say what is to be corrected/);
+        await assert.rejects(ask('correct', { id }), /Enter a correction/);
         await createVisitor(server).post(API.leads, filledForm({ email: 'eve@example.com' }));
         const eve = (await ask('people', { state: 'unverified' }))!.people[0]!;
         await assert.rejects(
           ask('correct', { id: eve.id, name: 'Eve Adams' }),
-          /eve@example\.com has entered no code, so there is no lead to correct/,
+          /eve@example\.com has not entered a code, so there is no lead to correct/,
         );
         assert.deepEqual(
           (await noted()).filter(({ deed }) => deed === 'corrected'),
@@ -100,7 +96,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('and a proof that is handed out stands in the record', () =>
+    it('include a line in the audit log for each proof of consent', () =>
       withDesk(engine, async (server, { ask, file, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await ask('story', { id });
@@ -113,7 +109,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('erase a person everywhere, once the address was typed again, and the record does not name it', () =>
+    it('erase a person everywhere after the address is retyped, without naming it in the audit log', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const { leadId: other } = await becomeLead(server, 'eve@example.com');
@@ -121,7 +117,7 @@ for (const engine of ENGINES) {
         await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
         assert.notEqual(await ask('story', { id }), null);
         const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
-        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and files .* still hold it/);
+        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain it/);
         assert.deepEqual(await rowsNaming(server, ADA), []);
         assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
         const before = await noted();
@@ -134,7 +130,6 @@ for (const engine of ENGINES) {
           before.map(() => last.about),
           'lines about one person belong together',
         );
-        // A page that was opened before.
         for (const [name, asked] of [
           ['erase', { email: ADA }],
           ['correct', { name: 'Ada' }],
@@ -148,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask('people'))!.people[0]?.id, other);
       }));
 
-    it('of a person who is being erased come too late, and bring no e-mail address back', () =>
+    it('during an erasure come too late and restore no e-mail address', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         for (const [round, [name, asked]] of [
           ['suppress', { reason: 'by-hand' }],
@@ -169,7 +164,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('that cannot be noted in the audit log are not made', () =>
+    it('are not made if the audit log cannot be written', () =>
       withDesk(engine, async (server, { ask }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -185,7 +180,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
       }));
 
-    it('erase a person, record it and say what to do when mail in files cannot be deleted', () =>
+    it('erase a person, log it, and say what to do if mail files cannot be deleted', () =>
       withDesk(engine, async (server) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -200,7 +195,7 @@ for (const engine of ENGINES) {
         assert.equal((await noted()).at(-1)?.deed, 'erased');
       }));
 
-    it('keep mail away, and undo that as a slip with its reason, but not what the person decided', () =>
+    it("suppress mail, and undo a mistake with its reason, but not the person's decision", () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -236,7 +231,7 @@ for (const engine of ENGINES) {
           (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
           [false],
         );
-        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided that themselves/);
+        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided this/);
         assert.deepEqual(
           (await noted()).filter(({ deed }) => deed !== 'looked'),
           [
@@ -246,7 +241,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('send the guide once more to a lead who may be mailed, and to no one else', () =>
+    it('send the guide again only to a lead who may be mailed', () =>
       withDesk(
         engine,
         async (server, { ask, noted }) => {

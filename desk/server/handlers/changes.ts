@@ -1,4 +1,3 @@
-// What the operator changes about a person: answers, the list of addresses that get no mail, the guide once more, the erasure.
 import type {
   correct as correctCall,
   erase as eraseCall,
@@ -11,7 +10,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
 import { ELSEWHERE, erasePerson, sayCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { findSlips, sealBeforeRemoval, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
+import { findMistakes, sealBeforeRemoval, suppressAddress, undoMistakes } from '#desk/people/suppress.ts';
 import { changePerson } from '#desk/audit-log/audit-log.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -24,7 +23,7 @@ export const correct: Handler<typeof correctCall> = async (
     ...(company === undefined ? [] : ['company']),
     ...Object.keys(answers),
   ];
-  if (changed.length === 0) throw new CommandFailure('Say what is to be corrected.', 2);
+  if (changed.length === 0) throw new CommandFailure('Enter a correction.', 2);
   return changePerson(service, actor, { id }, async (tx, email, note) => {
     await correctAnswers(tx, service, {
       email,
@@ -46,7 +45,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
       check: (email) => {
         if (normaliseEmail(typed) !== email)
           throw new CommandFailure(
-            'Nothing was erased: this is not the address of this person. Type it as it stands above.',
+            'Nothing was erased: this is not the address of this person. Type it as shown above.',
           );
       },
       details: sayCounts,
@@ -73,8 +72,8 @@ export const unsuppress: Handler<typeof unsuppressCall> = async (
   if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
   await sealBeforeRemoval(service, { note: why, signal });
   return changePerson(service, actor, { id }, async (tx, email, note) => {
-    const slips = await findSlips(tx, service, { email, note: why });
-    const { removed, left } = await undoSlips(tx, service, { email, slips, note: why });
+    const mistakes = await findMistakes(tx, service, { email, note: why });
+    const { removed, left } = await undoMistakes(tx, service, { email, mistakes, note: why });
     await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
     return { staysStopped: left.length > 0 };
   });

@@ -1,4 +1,3 @@
-// What the filters choose from.
 import type { choices as choicesCall } from '#desk/endpoints/people.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE } from '#desk/export/export-columns.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
@@ -13,11 +12,9 @@ import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
 const MOST_NAMES = 100;
 
-/** The sources and campaigns that the newest people came from, the largest first. */
 type Origins = { readonly sources: readonly string[]; readonly campaigns: readonly string[] };
 export type FindOrigins = (service: Pick<Service, 'database'>) => Promise<Origins>;
 
-/** Makes the search for sources and campaigns, which remembers them for a minute. */
 export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigins {
   const kept = createKept<Origins>({ keptMs: MINUTE_MS, most: 1, clock });
   return ({ database }) =>
@@ -34,7 +31,7 @@ export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigin
     });
 }
 
-/** A link can hold an address, and a list of choices is seen over a shoulder: only names that the report would show as they are. */
+/** Links can contain e-mail addresses, and others may see the screen: only names the report shows are offered. */
 function addName(counts: Map<string, number>, name: string | undefined, people: number): void {
   if (name !== undefined && shownSource(name) === name) counts.set(name, (counts.get(name) ?? 0) + people);
 }

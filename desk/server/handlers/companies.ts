@@ -1,10 +1,8 @@
-// The domains that leads come from.
 import type { domains as domainsCall } from '#desk/endpoints/people.ts';
 import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { countDomains } from '#server/db/queries/report-figures.ts';
 
-/** Without the domains of free-mail providers, where everybody is. */
 export const domains: Handler<typeof domainsCall> = async ({ service }, { after }) => {
   const { freeMailDomains } = service.campaign;
   const found = await countDomains(service.database, { from: after ?? null, forMs: LOOK_MS });

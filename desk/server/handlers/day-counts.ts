@@ -1,21 +1,18 @@
-// How many rows of a table fall into a span of time. Those of past days are counted once an hour: no more are added to them.
+// Counts rows per span of time. Past days no longer grow, so they are cached for an hour.
 import { countsBetween } from '#server/db/queries/counts-between.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
 type Timed = Parameters<typeof countsBetween>[1];
-/** `from` included, `to` excluded. Milliseconds since 1970. */
 export type Between = { readonly from: number; readonly to: number };
 
 export type DayCounts = {
-  /** Counts each of some spans. */
   readonly countEach: (timed: Timed, spans: readonly Between[]) => Promise<readonly number[]>;
 };
 
-/** A row is written a moment after the time that stands in it. */
+/** A row is committed shortly after its time. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
-/** Makes a counter that remembers past days. */
 export function createDayCounts({ database, clock }: Pick<Service, 'database' | 'clock'>): DayCounts {
   const known = new Map<string, { readonly count: number; readonly until: number }>();
   return {
@@ -29,7 +26,7 @@ export function createDayCounts({ database, clock }: Pick<Service, 'database' | 
       const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
       for (const piece of missing) {
         const isPast = piece.to - piece.from === DAY_MS && piece.to + SETTLED_MS <= now;
-        // Not all at once, or each hour had a slow answer.
+        // Staggered, so that one response per hour does not pay for all.
         const until = now + HOUR_MS + ((piece.from / DAY_MS) % 60) * MINUTE_MS;
         if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
       }
@@ -39,7 +36,6 @@ export function createDayCounts({ database, clock }: Pick<Service, 'database' | 
   };
 }
 
-/** The days of a span, the first and the last one as far as they belong to it. */
 function piecesOf({ from, to }: Between): readonly Between[] {
   const pieces: Between[] = [];
   for (let begin = from; begin < to;) {

@@ -1,4 +1,4 @@
-// What the doctor finds in this instance. It asks DNS and mail servers, so it runs once at a time, and its findings are kept.
+// Runs the doctor once at a time and caches its findings, because it uses DNS and mail servers.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { doctor as doctorCall } from '#desk/endpoints/figures.ts';
 import { examine } from '#desk/doctor/doctor.ts';
@@ -11,7 +11,6 @@ const KEPT_MS = 10 * MINUTE_MS;
 
 type Examination = Answer<typeof doctorCall>;
 
-/** @returns what answers the call, and the last examination, undefined: it has not looked yet */
 export function createDoctor({ clock }: Pick<Service, 'clock'>): {
   readonly doctor: Handler<typeof doctorCall>;
   readonly last: () => Examination | undefined;
@@ -29,7 +28,7 @@ export function createDoctor({ clock }: Pick<Service, 'clock'>): {
             dnsServers,
             sampleTo: null,
             now,
-            // It has a limit of its own, and others may wait for it.
+            // The doctor limits itself, and other callers may share this run.
             signal: new AbortController().signal,
           });
           return { findings, lookedAt: isoTime(now) };

@@ -1,4 +1,3 @@
-// The people of a filter as a file, written while it is read.
 import * as z from 'zod/mini';
 
 import { EXPORT_PATH, Filter, PEOPLE_HEADER } from '#desk/endpoints/people.ts';
@@ -14,7 +13,6 @@ import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 
 const ExportAsked = z.extend(Filter, {
   format: z._default(z.enum(FORMAT_NAMES as [(typeof FORMAT_NAMES)[number]]), 'csv'),
-  /** What the conversion is called in Google Ads, Microsoft Ads or Meta. */
   conversion: z._default(z.string().check(z.minLength(1), z.maxLength(100)), 'Lead'),
 });
 
@@ -27,7 +25,7 @@ export const exported: FileCall = {
     refuseUnproven({ state: selection.state, format });
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);
-    // Before the first person goes out: an export that breaks off has shown some.
+    // Logged first, because an interrupted export has already disclosed some people.
     await note('exported', null, `${format}: ${sayFilter(filter)}`);
     const pages = writeLeads(database.db, selection, {
       format,

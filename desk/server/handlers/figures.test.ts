@@ -1,4 +1,3 @@
-// Figures and findings in the desk's pages: today, report, lost leads, mail, events for other programs, doctor.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -38,7 +37,7 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
 
 for (const engine of ENGINES) {
   describe(`figures in the desk's pages on ${engine}`, () => {
-    it('of today are those of the time before its midnight, and say what needs doing', () =>
+    it('of today compare with the previous day up to the same time, and list what needs doing', () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask, warmUp } = askedDesk(server.service);
         const empty = (await ask('today'))!;
@@ -54,7 +53,6 @@ for (const engine of ENGINES) {
         assert.ok(
           atFirst.every(({ page, sentence }) => page === '/doctor' && sentence.includes('the sample’s')),
         );
-        // From 20 to 21 November, an hour before the same time of day.
         await becomeLead(server, 'ada@example.com');
         await asks(server, 'eve@example.com');
         await server.advance(23 * 3_600);
@@ -63,17 +61,14 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
         await asks(server, 'deferred@example.com');
         await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-        // On the day after, what was counted before anyone asked is still right.
         await warmUp();
         await becomeLead(server, 'zoe@example.com');
         const { spans, byDay, newest } = (await ask('today'))!;
         assert.deepEqual(
           spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
-          // At eleven: Ada came at twelve of the day before.
           [
             ['day', 2, 4, 0, 0],
             ['week', 3, 6, 0, 0],
-            // Codes are kept for thirty days.
             ['month', 3, 6, 0, null],
           ],
         );
@@ -90,7 +85,7 @@ for (const engine of ENGINES) {
             ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
           ],
         );
-        // Before its code expires: the worker, which looks whenever it likes, then gives the mail up.
+        // Before the code expires, because the worker then drops its mail.
         await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
         assert.match(toDo, /1 mail waits, the oldest since 2026-11-21 11:00 UTC/);
@@ -107,7 +102,7 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
-    it('of refused mail take a mail server at its first words, and cost no time', () =>
+    it('of refused mail group replies by their first words, in little time', () =>
       withServer({ engine }, async (server) => {
         const rows = Array.from({ length: 500 }, (_, at) => ({
           id: uuid(),
@@ -126,12 +121,12 @@ for (const engine of ENGINES) {
         const { ask } = askedDesk(server.service);
         const before = process.cpuUsage();
         const { refused } = (await ask('mail'))!;
-        // Trying every letter as the beginning of an address took more than ten seconds.
+        // A regular expression with backtracking took more than ten seconds.
         assert.ok(process.cpuUsage(before).user < 2_000_000);
         assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
       }));
 
-    it('say before any mail account is connected that visitors get no code', () =>
+    it('warn that visitors get no code until a mail account is connected', () =>
       withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
         const { toDo } = (await askedDesk(server.service).ask('today'))!;
         assert.deepEqual(
@@ -142,7 +137,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('say that mail waits before the code in it expires, however short its life', () =>
+    it('warn of waiting mail before its code expires, however short its life', () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'deferred@example.com');
@@ -179,7 +174,6 @@ for (const engine of ENGINES) {
           { from: begun, to: begun },
         ];
         const counted = () => countEach(leads, spans);
-        // At the first and the last moment of a day, and in the middle of the two before.
         const today = begun - (begun % DAY_MS);
         for (const [name, at] of Object.entries({
           first: today - DAY_MS,
@@ -199,7 +193,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(), [3, 7, 0]);
       }));
 
-    it('of lost leads come the newest first, with what their mail server said and the id of their story', () =>
+    it("of lost leads are newest first, with the mail server's reply and the ID for their timeline", () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'first@example.com');
@@ -209,7 +203,6 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
         await server.advance(1_200);
         await asks(server, 'open@example.com');
-        // Its mail has left.
         await server.advance(1);
         const november = { from: '2026-11-20', to: '2026-11-20' };
         const { lost, open, next } = (await ask('lost', november))!;
@@ -226,7 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
       }));
 
-    it('of the report are those of the file, kept for a minute, and a source that no one came from is refused', () =>
+    it('of the report equal those of its file, are cached for a minute, and reject an unknown source', () =>
       withServer({ engine }, async (server) => {
         const { ask, file, noted } = askedDesk(server.service);
         await becomeLead(server, 'ada@example.com', 1, {
@@ -271,7 +264,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
-    it('of events for other programs name the host alone; dead ones are tried again', () =>
+    it('of events name only the host, and dead ones can be retried', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const { ask, noted } = askedDesk(server.service);
@@ -307,7 +300,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('of the list of addresses that get no mail come page by page, those that were erased without an address', () =>
+    it('of suppressions come page by page, erased ones without an address', () =>
       withServer({ engine }, async (server) => {
         const { ask } = askedDesk(server.service);
         const listed = Array.from({ length: 150 }, (_, at) => ({
@@ -330,7 +323,6 @@ for (const engine of ENGINES) {
         const all = [...first.suppressions, ...second.suppressions];
         assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
         assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
-        // Those about whom more is held lead to their page.
         const led = all.filter(({ id }) => id !== null);
         assert.deepEqual(led.map(({ email }) => email).toSorted(), [
           'past-0@example.com',
@@ -342,7 +334,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', () =>
+it('the doctor runs once for all callers, again on demand, and today shows its problems', () =>
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { ask } = askedDesk(server.service, { dnsServers: [address] });
@@ -360,7 +352,7 @@ it('the doctor looks at this instance once for all who ask, again when asked to,
     }),
   ));
 
-it('what is kept is made once for all who come meanwhile, and anew after a failure or its time', async () => {
+it('the cache computes once for parallel callers, and again after a failure or expiry', async () => {
   let now = 0;
   let made = 0;
   const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });

@@ -1,18 +1,16 @@
-// What the answers that are files and pages share.
 import type * as z from 'zod/mini';
 
 import type { Role } from '#desk/endpoints/endpoint.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FileAnswer, FileHandler } from '#desk/server/handler.ts';
 
-/** A path that answers with a file. */
 export type FileCall = {
   readonly path: `/api/${string}`;
   readonly needs: Role;
   readonly handle: FileHandler;
 };
 
-/** Reads the query of an address. @throws {CommandFailure} when it is not as the schema has it */
+/** @throws {CommandFailure} if the query does not fit the schema */
 export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): What {
   const result = asked.safeParse(query);
   if (result.success) return result.data;
@@ -23,7 +21,7 @@ export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): Wha
   );
 }
 
-/** A page of ours that needs no other file. @param fileName to save it under; without one, the browser shows it */
+/** @param fileName absent to display the page */
 export const pageAnswer = (html: string, fileName?: string): FileAnswer => ({
   type: 'text/html; charset=utf-8',
   ...(fileName !== undefined && { fileName }),

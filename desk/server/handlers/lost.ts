@@ -1,4 +1,3 @@
-// People who asked for a code and never entered one, a part at a time.
 import type { lost as lostCall } from '#desk/endpoints/people.ts';
 import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
@@ -8,7 +7,7 @@ import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 const LOST_AT_ONCE = 50;
-/** How long DNS is asked about domains that are new. What it answers is kept. */
+/** Limit for unknown domains; DNS answers are cached. */
 const DNS_LIMIT_MS = 1_000;
 
 export const lost: Handler<typeof lostCall> = async (

@@ -1,4 +1,3 @@
-// Mail that waits, and mail that was refused.
 import type { mail as mailCall } from '#desk/endpoints/figures.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
@@ -7,16 +6,14 @@ import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const REFUSED_DAYS = 30;
 const MOST_REFUSED = 200;
-/** Mail servers put the address and a number of their own into their replies. */
+/** Replies differ by e-mail address and ID, so more groups are read than shown. */
 const GROUPS_READ = 5_000;
-/** A mail server can say a lot; the page shows its beginning. */
 const REPLY_LENGTH = 500;
 const WORD = /<?[^\s<>"'(),;:]+>?/g;
-/** In one pass: an expression with the @ in it would try every letter of a long word as the beginning of an address. */
+/** One pass: a regular expression around the @ would backtrack on long words. */
 const withoutAddresses = (words: string): string =>
   words.replaceAll(WORD, (word) => (/[^<]@[^>]/.test(word) ? '…' : word));
 
-/** In place of the domain of a notice to the operator. */
 const OPERATOR = 'notices to you';
 
 export const createMail =

@@ -1,4 +1,3 @@
-// People in the desk's pages: what a filter finds and what not, page by page, and as a file.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -27,7 +26,6 @@ const withDesk = (engine: Engine, work: (server: ServerUnderTest, asked: AskedDe
     ),
   );
 
-/** Enters a code. @param from the query of the visit */
 const visit = (
   server: ServerUnderTest,
   { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
@@ -41,7 +39,6 @@ const visit = (
     },
   });
 
-/** Enters no code. */
 async function asksOnly(
   server: ServerUnderTest,
   form: { readonly email: string; readonly company?: string },
@@ -50,7 +47,6 @@ async function asksOnly(
   await server.inbox.waitForMail(form.email);
 }
 
-/** A person from a previous tool. */
 async function importOld(server: ServerUnderTest, answers: string | null): Promise<string> {
   const old = {
     id: uuid({ msecs: server.now() }),
@@ -67,7 +63,6 @@ async function importOld(server: ServerUnderTest, answers: string | null): Promi
   return old.id;
 }
 
-/** All people of a filter, page by page, by the part of their address before the @. */
 async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ;) {
@@ -79,7 +74,6 @@ async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
   }
 }
 
-/** Writes leads as they are, the newest last. */
 async function fillLeads(server: ServerUnderTest, count: number): Promise<void> {
   const begin = server.now() - count * 60_000;
   const rows = Array.from({ length: count }, (_, at) => ({
@@ -105,7 +99,7 @@ const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
 for (const engine of ENGINES) {
   describe(`people in the desk's pages on ${engine}`, () => {
-    it('are found by every filter, the newest first, and no one else is', () =>
+    it('match every filter, newest first, and nobody else does', () =>
       withDesk(engine, async (server, asked) => {
         const formula = '=HYPERLINK("http://evil.example")';
         await visit(
@@ -134,10 +128,8 @@ for (const engine of ENGINES) {
           [{ search: 'hyperlink("' }, 'gus'],
           [{ search: '%' }],
           [{ search: 'SÖHNE', state: 'unverified' }, 'asks'],
-          // A whole address, in any case.
           [{ search: 'Ada@Example.com' }, 'ada'],
           [{ search: 'old@example.com', state: 'imported' }, 'old'],
-          // As mail programs and links have it.
           [{ search: '\u202Aada@example.com\u202C\u200B' }, 'ada'],
           [{ search: '\uFEFFada@exam\u00ADple.com' }, 'ada'],
           [{ search: 'mailto:ada@example.com?subject=Guide' }, 'ada'],
@@ -164,7 +156,6 @@ for (const engine of ENGINES) {
           [{ from: '2026-11-21', to: '2026-11-21', search: 'zo' }, 'zoe'],
           [{ from: '2026-11-22' }],
           [{ from: '2026-11-20', to: '2026-11-21', state: 'unverified' }, 'asks'],
-          // What is empty does not count.
           [{ search: ' ', source: '', field: 'topics', answer: '' }, 'zoe', 'gus', 'ada'],
         ] as const)
           assert.deepEqual(await everyone(asked, filter), expected, JSON.stringify(filter));
@@ -229,7 +220,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('come once each when their list is read to its end, whatever the filter', () =>
+    it('appear exactly once in the complete list, whatever the filter', () =>
       withDesk(engine, async (server, asked) => {
         await fillLeads(server, 1_303);
         const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
@@ -245,7 +236,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(await everyone(asked, { search: 'past-1302@often.example' }), ['past-1302']);
         const first = (await asked.ask('people'))!;
         assert.equal(first.people.length, 50);
-        // People who come or go meanwhile move no other.
         await becomeLead(server, 'newest@example.com');
         await command(server.service, ['erase', first.people[49]!.email, '--yes']);
         await command(server.service, ['erase', 'past-1252@often.example', '--yes']);
@@ -267,7 +257,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('have a story by the id of a lead, of a form or of an import, and none once they are erased', () =>
+    it('have a timeline by the ID of lead, form or import, and none after erasure', () =>
       withDesk(engine, async (server, asked) => {
         const { db } = server.database;
         await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
@@ -314,7 +304,7 @@ for (const engine of ENGINES) {
         assert.ok(page.text.includes('&lt;i&gt;Ada&lt;/i&gt;') && !page.text.includes('<i>Ada'));
         assert.ok(page.styles?.length === 1 && page.text.includes(`<style>${page.styles[0]}</style>`));
         assert.ok(!page.text.includes('style='), 'no style that a policy with hashes would refuse');
-        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /has verified no consent here/);
+        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /has not verified a consent here/);
 
         await command(server.service, ['erase', 'ada@example.com', '--yes']);
         for (const id of [ada!.id, form.id, 'no id', '']) {
@@ -322,7 +312,6 @@ for (const engine of ENGINES) {
           assert.equal(await asked.file(PROOF_PATH, { id }), null);
         }
 
-        // Imported, on the list of those that get no mail, and asking for a code: still one person with one story.
         const imported = await importOld(server, null);
         await command(server.service, ['suppress', 'add', 'old@example.com']);
         await asksOnly(server, { email: 'old@example.com' });

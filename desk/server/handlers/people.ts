@@ -1,4 +1,3 @@
-// People in a list, a part at a time.
 import type { people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
@@ -6,7 +5,7 @@ import { lookForPeople } from '#server/db/contacts/pages.ts';
 import { hintsOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 
-/** How long one answer looks. The last slice of a long table may end a moment later. */
+/** Time limit of a search; its last slice may exceed it slightly. */
 export const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 

@@ -1,4 +1,3 @@
-// The proof of a person's consent, as a page to print.
 import * as z from 'zod/mini';
 
 import { PROOF_PATH } from '#desk/endpoints/people.ts';
@@ -9,10 +8,10 @@ import { addressOfPerson } from '#server/db/contacts/one-person.ts';
 
 const ProofAsked = z.object({ id: z.string() });
 
-/** A connection on which nothing moves is cut off after a minute. */
+/** Idle connections are closed after a minute. */
 const LONGEST_MS = 45_000;
 
-/** Makes the answer. A proof is checked with the whole chain it stands in, so one is made at a time. */
+/** Runs once at a time, because it checks the whole chain. */
 export function createProof(): FileCall {
   let before: Promise<unknown> = Promise.resolve();
   return {

@@ -1,4 +1,3 @@
-// The report, live and as a file.
 import { REPORT_FILE_PATH, ReportAsked, type report as reportCall } from '#desk/endpoints/figures.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/server/handlers/choices.ts';
@@ -14,7 +13,7 @@ import type { Service } from '#server/startup/service.ts';
 
 type Gather = (context: DeskContext, asked: ReportAsked) => Promise<Report>;
 
-/** Makes what gathers reports, and keeps each for a minute. A report that is being gathered ends, also when its browser goes away. */
+/** Caches each report for a minute. A report continues even if its browser disconnects. */
 export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
   const kept = createKept<Report>({ keptMs: MINUTE_MS, most: 20, clock });
   return ({ service, dnsServers }, { period: name, source, campaign, variant }) => {

@@ -1,4 +1,3 @@
-// Addresses that get no mail, the newest first.
 import type { suppressions as suppressionsCall } from '#desk/endpoints/figures.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/server/handler.ts';
@@ -33,7 +32,7 @@ export const suppressions: Handler<typeof suppressionsCall> = async ({ service, 
   };
 };
 
-/** @throws {CommandFailure} when it is no `next` of ours */
+/** @throws {CommandFailure} for an invalid `next` */
 function readPlace(text: string) {
   const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
   if (at === undefined || key === undefined || reason === undefined)

@@ -1,10 +1,9 @@
-// When an export rests: visitors share the machine with it, and a connection on which nothing moves is cut off.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
 
-it('an export rests after each page that goes out, and hurries through those without anyone', async () => {
+it('an export pauses after each page with text, but not after empty pages', async () => {
   let now = 0;
   let worksMs = 10;
   async function* pages() {
@@ -19,7 +18,7 @@ it('an export rests after each page that goes out, and hurries through those wit
   for await (const text of resting) {
     texts.push(text);
     if (text === 'people') worksMs = 7_000;
-    // A reader who is slow: that is no work.
+    // Waiting for a slow reader does not count as work.
     now += 1_000;
   }
   assert.deepEqual(texts, ['heading', 'people', 'of a long search']);

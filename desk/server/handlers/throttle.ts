@@ -1,18 +1,17 @@
-// Rests between the pages of an export: visitors share the machine with it.
+// Pauses between the pages of an export, so that visitors are served meanwhile.
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * An export rests this many times as long as it worked. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with
- * 9, 0.96, and an export took twice as long as with 4. `npm run prove:desk-export` measures it.
+ * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9, 0.96, and an export
+ * took twice as long as with 4. Measured by `npm run prove:desk-export`.
  */
 const REST = 9;
-/** A connection on which nothing moves is cut off after a minute. */
+/** Idle connections are closed after a minute. */
 const LONGEST_REST_MS = 5_000;
 
 /**
- * Passes on the texts of pages, with a rest after each. Pages without text pass without one: a filter that few people fit would keep the
- * connection silent for too long.
- * @param options now: a clock in milliseconds. rest: waits for a number of milliseconds
+ * Pauses after each page with text. Empty pages pass at once: with rare matches, the connection would be idle too long.
+ * @param options now: clock in milliseconds; rest: waits for milliseconds
  */
 export async function* restingBetween(
   pages: AsyncIterable<{ readonly text: string }>,

@@ -1,9 +1,8 @@
-// One person: what happened, the consent, and whether mail goes there.
 import type { story as storyCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { storyOf } from '#desk/people/timeline.ts';
+import { timelineOf } from '#desk/people/timeline.ts';
 import { shownPerson } from '#desk/people/selection.ts';
-import { entriesOf, isSlip } from '#desk/people/suppress.ts';
+import { entriesOf, isMistake } from '#desk/people/suppress.ts';
 import { addressOfPerson, findPerson } from '#server/db/contacts/one-person.ts';
 import type { LeadRecord } from '#server/db/contacts/person.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
@@ -14,10 +13,10 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
   const { database, config } = service;
   const email = await addressOfPerson(database.db, id);
   const person = email === undefined ? undefined : await findPerson(database.db, email);
-  // Erased between the two.
+  // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
   const entries = await entriesOf(database.db, service, email);
-  const happenings = storyOf(await listPersonalData(database.db, email));
+  const happenings = timelineOf(await listPersonalData(database.db, email));
   await note('looked', email);
   const isLead = person.first_verified_at !== null;
   return {
@@ -28,7 +27,7 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
       reason: entry.reason,
       since: isoTime(entry.since),
       note: entry.note,
-      canUndo: isSlip(entry, true),
+      canUndo: isMistake(entry, true),
     })),
     canSendGuide: config.guideEmail !== 'off' && isLead && entries.length === 0,
   };

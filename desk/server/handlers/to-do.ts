@@ -1,4 +1,3 @@
-// What needs doing, for the first screen: mail that waits or was refused, events that were given up, the doctor's findings, the sample.
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
@@ -13,14 +12,13 @@ import type { Service } from '#server/startup/service.ts';
 const NO_MAIL_ACCOUNT =
   'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.';
 const STANDSTILL_MS = 2 * MINUTE_MS;
-/** Greylisting puts mail off for up to five minutes; but a code is given up once it has expired, and mail about it waits no more. */
+/** Greylisting delays mail by up to five minutes; expired codes are dropped. */
 const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
   Math.min(6 * MINUTE_MS, 0.6 * codeTtlSeconds * 1000);
 
-/** Reading the words takes a tenth of a second, and they change seldom. */
+/** Reading the words takes 100 ms, and they rarely change. */
 const SAMPLE_KEPT_MS = MINUTE_MS;
 
-/** Makes what says what of the sample still stands on the page. */
 export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' | 'clock'>) {
   const kept = createKept<readonly string[]>({ keptMs: SAMPLE_KEPT_MS, most: 1, clock });
   return () => kept.get('', async () => sampleOnPage(campaign.folder));
@@ -28,13 +26,11 @@ export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' |
 
 export type ToDoParts = {
   readonly findSample: ReturnType<typeof createFindSample>;
-  /** What keeps the database from taking writes. */
   readonly findWriteFault: ReturnType<typeof createWriteCheck>;
-  /** The doctor's last; undefined: it has not looked yet. */
+  /** The last findings; undefined before the first run. */
   readonly findings: () => readonly Finding[] | undefined;
 };
 
-/** What needs doing, the heaviest first. */
 export async function toDoOf(
   { database, config, clock, warnings }: Service,
   { findWriteFault, findSample, findings }: ToDoParts,
@@ -69,7 +65,7 @@ async function mailToDo(
   if (await mailStandsStill(db, { now, forMs: STANDSTILL_MS }))
     toDo.push(
       problem(
-        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it says what the mail account answers.`,
+        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it shows how the mail account responds.`,
         '/doctor',
       ),
     );
@@ -79,7 +75,7 @@ async function mailToDo(
   if (refused > 0)
     toDo.push(
       warning(
-        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Look what the mail servers said.`,
+        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Read the replies of the mail servers.`,
         '/mail',
       ),
     );

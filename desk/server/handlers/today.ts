@@ -1,5 +1,4 @@
-// The first screen: how many came today, in the last seven and the last thirty days, who came last, and what needs doing. Counts by index
-// alone: it has to be quick with a million leads.
+// Figures of the first screen. All counts use indexes, to stay fast with a million leads.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { Span, SpanFigures, today as todayCall } from '#desk/endpoints/figures.ts';
 import type { Between, DayCounts } from '#desk/server/handlers/day-counts.ts';
@@ -19,7 +18,6 @@ const DAYS_SHOWN = 30;
 const NEWEST_SHOWN = 8;
 const NEWEST_LOOK_MS = 50;
 
-/** @param parts dayCounts: counts rows; and what {@link toDoOf} takes */
 export const createToday =
   (parts: ToDoParts & { readonly dayCounts: DayCounts }): Handler<typeof todayCall> =>
   async ({ service }) => {
@@ -43,7 +41,6 @@ export const createToday =
     };
   };
 
-/** How many came in each span and on each day. */
 export async function figuresOf(
   { database: { db }, config, clock }: Pick<Service, 'database' | 'config' | 'clock'>,
   { countEach }: DayCounts,
@@ -82,12 +79,12 @@ export async function figuresOf(
 }
 
 const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
-/** A challenge is what one browser asks for one address: asking again adds none. */
+/** A challenge is one per browser and e-mail address; repeated requests do not add to it. */
 const CHALLENGES = { table: 'submissions', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
-/** @returns views of a period that ends now; null where they were not counted */
+/** @returns views of a period ending now; null if not counted */
 async function viewCounter(
   db: Service['database']['db'],
   midnight: number,

@@ -1,4 +1,3 @@
-// Events for other programs, and sending those again that were given up.
 import type {
   retryWebhooks as retryWebhooksCall,
   webhooks as webhooksCall,

@@ -1,4 +1,3 @@
-// The person's own account: passkeys, and where this address is signed in, with a button to end each.
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 

@@ -1,6 +1,4 @@
-// What a browser calls itself, in words: "Firefox on Linux".
-
-/** The first that fits: most browsers name those before them as well. */
+/** The first match wins, because most browsers also name older ones. */
 const BROWSERS = [
   ['Edg(?:e|A|iOS)?/', 'Edge'],
   ['OPR/|Opera', 'Opera'],
@@ -21,7 +19,6 @@ const SYSTEMS = [
 const nameIn = (userAgent: string, names: readonly (readonly [string, string])[]): string | undefined =>
   names.find(([pattern]) => new RegExp(pattern).test(userAgent))?.[1];
 
-/** @param userAgent the header @returns empty when there is nothing to recognise */
 export function browserName(userAgent: string): string {
   const browser = nameIn(userAgent, BROWSERS);
   const system = nameIn(userAgent, SYSTEMS);

@@ -1,4 +1,3 @@
-// The person's passkeys: a list, adding one, removing one.
 import { useMemo, useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
@@ -19,7 +18,7 @@ import { Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { passkeys as words } from '#desk/web/words.ts';
 
-/** The longest name, in characters. */
+/** Characters. */
 const NAME_LENGTH = 100;
 
 const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [

@@ -1,4 +1,3 @@
-// How many leads each company has, by the domain of their addresses.
 import { useEffect, useMemo, useState } from 'react';
 
 import { domains } from '#desk/endpoints/people.ts';
@@ -22,7 +21,7 @@ const STEP = 100;
 export function Companies() {
   const asked = usePagesOf(domains, {});
   const { data, error, isFetching, hasNextPage, fetchNextPage } = asked;
-  // Each answer is a part: the sums are true when all are there.
+  // Sums are only complete after the last part.
   useEffect(() => {
     if (hasNextPage && !isFetching && error === null) void fetchNextPage();
   }, [hasNextPage, isFetching, error, fetchNextPage]);

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { sumsOf } from '#desk/web/companies/sums.ts';
 
-describe('companies by their people', () => {
-  it('are summed over all answers, the largest first', () => {
+describe('company sums', () => {
+  it('add up all partial responses, largest first', () => {
     assert.deepEqual(
       sumsOf([
         { domains: [{ domain: 'b.example', people: 2 }] },

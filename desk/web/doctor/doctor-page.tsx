@@ -1,4 +1,3 @@
-// What is wrong and what to do about it, with the records to publish.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { doctor, type Finding } from '#desk/endpoints/figures.ts';
@@ -67,7 +66,6 @@ export function DoctorPage() {
   );
 }
 
-/** Has the doctor look anew: its answer takes the place of the one that is shown. */
 function useLookAgain() {
   const client = useQueryClient();
   return useMutation({

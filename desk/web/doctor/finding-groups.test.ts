@@ -6,8 +6,8 @@ import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 
 const finding = (check: string, state: Finding['state']): Finding => ({ check, state, sentence: '' });
 
-describe('the findings of the doctor', () => {
-  it('are read from the worst to the best, and within a group as they were found', () => {
+describe("the doctor's findings", () => {
+  it('are grouped from worst to best, in order of examination', () => {
     const groups = findingGroups([
       finding('settings', 'ok'),
       finding('SPF', 'problem'),

@@ -1,4 +1,3 @@
-// What stands around each page: the navigation at the side of a wide screen, behind a button of a narrow one.
 import * as RadixDialog from '@radix-ui/react-dialog';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
@@ -119,16 +118,14 @@ function PersonPart() {
   );
 }
 
-/** The navigation of a narrow screen: a sheet that closes when a page is chosen. */
 function Menu() {
   const [open, setOpen] = useState(false);
   const { hush } = useNotice();
   const change = (next: boolean) => {
-    // It would lie over the buttons at the end of the menu.
+    // The notice would cover the last buttons of the menu.
     if (next) hush();
     setOpen(next);
   };
-  // The side takes over on a screen that has grown wide.
   useEffect(() => {
     const wide = matchMedia('(min-width: 64rem)');
     const close = () => setOpen(false);

@@ -1,4 +1,3 @@
-// A path of the desk that has no page, or none for this reader.
 import { Link } from '#desk/web/link.tsx';
 import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { Page } from '#desk/web/ui/page.tsx';

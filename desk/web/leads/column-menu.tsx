@@ -1,4 +1,3 @@
-// Which columns of the list are shown.
 import * as Popover from '@radix-ui/react-popover';
 
 import { Button } from '#desk/web/ui/button.tsx';
@@ -8,7 +7,7 @@ import { leads as words } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
 type MenuProps = {
-  /** Without the one that names the person, which stays. */
+  /** Omits the column that names the person, which cannot be hidden. */
   readonly columns: readonly Pick<Column<never>, 'id' | 'heading'>[];
   readonly hidden: ReadonlySet<string>;
   readonly onChange: (hidden: ReadonlySet<string>) => void;

@@ -9,16 +9,16 @@ const count = (isCsv: boolean, ...chunks: readonly string[]) => {
   return chunks.map((chunk) => counter(bytes(chunk)));
 };
 
-describe('people in a file that arrives', () => {
-  it('are counted wherever a chunk is cut', () => {
+describe('counting people in a downloading file', () => {
+  it('gives the same number wherever a chunk is cut', () => {
     assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
   });
 
-  it('a line break within quotes ends no row', () => {
+  it('ignores a line break within quotes', () => {
     assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
   });
 
-  it('JSON Lines have no heading, and quotes in them mean nothing', () => {
+  it('expects no heading and no CSV quotes in JSON Lines', () => {
     assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
   });
 });

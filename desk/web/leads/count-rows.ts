@@ -1,12 +1,12 @@
-// Counts the people of a file while it arrives, without reading it.
+// Counts the people in a file while it arrives.
 
 const LINE_END = 10;
 const QUOTE = 34;
 
 /**
- * Counts in chunks, at whatever place they are cut.
- * @param isCsv whether the first line is a heading, and a line break within quotes ends no row
- * @returns takes a chunk, and returns the number of people so far
+ * Chunks may be cut anywhere.
+ * @param isCsv skips the heading, and ignores line breaks in quotes
+ * @returns takes a chunk, and returns the total so far
  */
 export function rowCounter(isCsv: boolean): (chunk: Uint8Array) => number {
   let rows = isCsv ? -1 : 0;

@@ -1,4 +1,3 @@
-// Exports exactly what is filtered, with progress and a way to stop.
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
@@ -59,7 +58,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
     } catch (failed) {
       if (run.signal.aborted) return;
       stop();
-      // An export is no query, so the client does not see how it failed.
+      // Not a query, so the client does not handle the failure.
       if (isSignedOut(failed)) forgetPerson(client);
       setError(failed instanceof Error ? failed : new Error(String(failed)));
     }
@@ -120,7 +119,6 @@ function ProgressBar({ people, atMost }: Progress) {
   );
 }
 
-/** Such as "Leads, source newsletter, from 1 Nov". @param fields questions of the campaign's own */
 function filterInWords(filter: Filter, fields: Me['fields']): string {
   const { search, source, flag, field, answer, domain, from, to } = filter;
   const question = fields.find(({ id }) => id === field)?.label ?? field;

@@ -1,4 +1,3 @@
-// The filters of the list. Each change stands in the address at once; what is typed, a moment after the last key.
 import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
 import { choices, STATES, type Filter } from '#desk/endpoints/people.ts';
@@ -16,20 +15,19 @@ const TYPED_MS = 300;
 type BarProps = {
   readonly filter: Filter;
   /**
-   * @param change made of the filter as it is then: another field may have changed it since this one was drawn
-   * @param isTyped whether it changes with each key: no place to go back to
+   * @param change updates the current filter, which may have changed since rendering
+   * @param isTyped replaces the history entry instead of adding one
    */
   readonly onChange: (change: (filter: Filter) => Filter, isTyped: boolean) => void;
 };
 
-/** Parts that stand behind "More filters". */
 const FURTHER = ['flag', 'domain', 'field', 'from', 'to'] as const satisfies readonly FilterName[];
 
 export function FilterBar({ filter, onChange }: BarProps) {
   const { fields } = usePerson();
   const { data } = useAsk(choices, {});
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
-  // A question is chosen before its answer is typed; the address has both or none.
+  // A question without an answer is not in the URL.
   const [chosen, setQuestion] = useState('');
   const question = filter.field ?? chosen;
   const change = (name: FilterName, value: string, isTyped = false) =>
@@ -121,7 +119,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
               label={words.answer}
               value={filter.answer ?? ''}
               onTyped={(value) => {
-                // The question stays chosen while its answer is empty.
                 setQuestion(question);
                 onChange(
                   (now) => withPart(withPart(now, 'field', value === '' ? '' : question), 'answer', value),
@@ -148,7 +145,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
   );
 }
 
-/** What can be chosen, with what the address has chosen though it is rare. */
+/** Includes the value in the URL even if it is rare. */
 function optionsOf(
   any: string,
   names: readonly string[] = [],
@@ -158,7 +155,7 @@ function optionsOf(
   return [{ value: '', name: any }, ...all.map((value) => ({ value, name: value }))];
 }
 
-/** While a year is typed, each digit makes a whole day: one of the year 2, 20, 202. */
+/** Typing a year passes through valid years such as 2, 20 and 202. */
 const EARLIEST_DAY = '1970-01-01';
 
 type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
@@ -166,13 +163,12 @@ type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
   readonly onTyped: (value: string) => void;
 };
 
-/** A field whose value counts when the reader has stopped typing. */
 function TypedField({ value, onTyped, ...props }: TypedProps) {
   const isBegun = (day: string) => props.type === 'date' && day !== '' && day < EARLIEST_DAY;
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Back and Forward leave the place at which the text was typed: with the filter of that place it would undo them.
+  // After Back or Forward, pending text would undo the navigation.
   useEffect(() => {
     const drop = () => {
       clearTimeout(timer.current);
@@ -184,7 +180,6 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
       removeEventListener('popstate', drop);
     };
   }, [value]);
-  // It was changed elsewhere: by Back, or by "Clear".
   if (value !== known) {
     setKnown(value);
     setText(value);

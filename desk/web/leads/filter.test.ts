@@ -5,8 +5,8 @@ import { chosenParts, filterIn, listAddress, queryOf, withPart } from '#desk/web
 
 const read = (query: string) => filterIn(new URLSearchParams(query));
 
-describe('the filter in the address', () => {
-  it('comes back as it was written', () => {
+describe('the filter in the URL', () => {
+  it('is read as it was written', () => {
     const filter = {
       state: 'unverified',
       search: 'müller & co',
@@ -28,14 +28,14 @@ describe('the filter in the address', () => {
     assert.equal(listAddress({ domain: 'example.com' }), '/leads?domain=example.com');
   });
 
-  it('loses what makes no sense', () => {
+  it('loses invalid values', () => {
     assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
     assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
     assert.deepEqual(read('field=team-size'), { state: 'verified' });
     assert.deepEqual(read('answer=10'), { state: 'verified' });
   });
 
-  it('changes by one part, and loses it when it is emptied', () => {
+  it('changes one part, and removes an empty one', () => {
     const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
     assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
     assert.equal(chosenParts(filter), 1);

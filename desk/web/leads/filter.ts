@@ -1,20 +1,18 @@
-// Which people are listed, and how that stands in the address: what is left at its default is not in it.
 import { Filter, STATES } from '#desk/endpoints/people.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
-/** In the order in which they stand in the address. */
 const NAMES = ['state', 'search', 'source', 'flag', 'field', 'answer', 'domain', 'from', 'to'] as const;
 export type FilterName = (typeof NAMES)[number];
 
-/** Reads the filter of an address. What makes no sense there is as if it were not there. */
+/** Ignores invalid values. */
 export function filterIn(query: URLSearchParams): Filter {
   const found: Record<string, string> = { state: 'verified' };
   for (const name of NAMES) {
     const value = query.get(name)?.trim();
     if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
   }
-  // An answer without its question, and the other way round, choose no one.
+  // A question needs an answer, and vice versa.
   if (found['field'] === undefined || found['answer'] === undefined) {
     delete found['field'];
     delete found['answer'];
@@ -22,7 +20,7 @@ export function filterIn(query: URLSearchParams): Filter {
   return found as Filter;
 }
 
-/** Writes a filter as the query of an address, without its question mark; empty for all leads. */
+/** @returns a query without its question mark; empty for all leads */
 export function queryOf(filter: Filter): string {
   const query = new URLSearchParams();
   for (const name of NAMES) {
@@ -32,13 +30,11 @@ export function queryOf(filter: Filter): string {
   return query.toString();
 }
 
-/** The address of the list with a filter. */
 export function listAddress(filter: Partial<Filter>): string {
   const query = queryOf({ ...NO_FILTER, ...filter });
   return query === '' ? '/leads' : `/leads?${query}`;
 }
 
-/** The filter with one part changed; empty takes it away. */
 export function withPart(filter: Filter, name: FilterName, value: string): Filter {
   const next: Record<string, string | undefined> = { ...filter };
   if (value === '') delete next[name];
@@ -47,6 +43,5 @@ export function withPart(filter: Filter, name: FilterName, value: string): Filte
   return next as Filter;
 }
 
-/** How many parts choose something, the state apart. */
 export const chosenParts = (filter: Filter): number =>
   NAMES.filter((name) => name !== 'state' && name !== 'answer' && filter[name] !== undefined).length;

@@ -11,8 +11,8 @@ const forbidden = () => {
   throw new Error('storage is forbidden');
 };
 
-describe('the columns of the list', () => {
-  it('are those that the reader chose, in this browser', () => {
+describe('the visible columns', () => {
+  it('are those the reader chose in this browser', () => {
     const mine = storage();
     assert.deepEqual(readHidden(mine, ['campaign']), new Set(['campaign']));
     keepHidden(mine, new Set(['source', 'flags']));
@@ -21,7 +21,7 @@ describe('the columns of the list', () => {
     assert.deepEqual(readHidden(mine, ['campaign']), new Set());
   });
 
-  it('need no storage, and no sense in it', () => {
+  it('work without storage or with invalid data in it', () => {
     assert.deepEqual(readHidden(storage('{nonsense'), ['campaign']), new Set(['campaign']));
     assert.deepEqual(readHidden(forbidden, ['campaign']), new Set(['campaign']));
     assert.doesNotThrow(() => keepHidden(forbidden, new Set()));

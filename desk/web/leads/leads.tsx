@@ -1,4 +1,3 @@
-// The people of a filter, the newest first.
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import type { Filter } from '#desk/endpoints/people.ts';
@@ -85,7 +84,6 @@ export function Leads() {
   );
 }
 
-/** How many are shown, and how far the server has looked. */
 function State({ list }: { readonly list: PeopleList }) {
   const { people, hasMore, lookedBackTo, isLooking, isStopped, isStale, isPending, wanted } = list;
   if (isPending || (people.length === 0 && !hasMore)) return null;
@@ -117,7 +115,6 @@ function State({ list }: { readonly list: PeopleList }) {
   );
 }
 
-/** The end of the list: more comes by itself when it is reached, and by a button when it has grown long. */
 function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { readonly list: PeopleList }) {
   const end = useRef<HTMLDivElement>(null);
   const isFull = hasMore && people.length >= wanted;

@@ -25,8 +25,8 @@ const page = (ids: readonly string[], next: string | null): PeoplePage => ({
 });
 const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
 
-describe('a list in pages', () => {
-  it('goes on by itself while pages are short and there is more', () => {
+describe('a paged list', () => {
+  it('continues while pages are short and more follow', () => {
     const pages = [page([], '3')];
     assert.equal(goesOn(listedIn(pages), STEP), true);
     assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
@@ -38,7 +38,7 @@ describe('a list in pages', () => {
     assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
   });
 
-  it('asks for nothing before the first page', () => {
+  it('requests nothing before the first page', () => {
     assert.equal(goesOn(listedIn([]), STEP), false);
   });
 

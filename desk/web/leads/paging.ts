@@ -1,20 +1,18 @@
-// How far a list has come: pages by keyset, of which the server sends short or empty ones while it is still looking.
+// Keyset paging of a list; the server may send short or empty pages while it searches.
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 
-/** How many people each step adds to the list. */
 export const STEP = 50;
-/** The list grows by itself up to here, and by a button from here on: a browser with many thousand rows becomes slow. */
+/** Longer lists grow by a button, because thousands of rows slow the browser down. */
 export const GROWS_TO = 500;
 
 export type Listed = {
   readonly people: readonly Person[];
-  /** Whether there may be more. */
   readonly hasMore: boolean;
-  /** Everything newer was looked at; null at the end, or when nothing was asked yet. */
+  /** The search has covered everything newer; null at the end or before the first page. */
   readonly lookedBackTo: string | null;
 };
 
-/** What the pages hold together. A person who came into the state meanwhile may be on two pages: the first one counts. */
+/** A person whose state changes may appear on two pages; the first counts. */
 export function listedIn(pages: readonly PeoplePage[]): Listed {
   const people = new Map<string, Person>();
   for (const page of pages)
@@ -27,6 +25,9 @@ export function listedIn(pages: readonly PeoplePage[]): Listed {
   };
 }
 
-/** Whether the next page is to be asked for now. @param wanted how many people are to be shown */
+/**
+ * Whether to load the next page.
+ * @param wanted number of people to show
+ */
 export const goesOn = ({ people, hasMore }: Listed, wanted: number): boolean =>
   hasMore && people.length < wanted;

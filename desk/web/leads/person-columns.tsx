@@ -1,4 +1,3 @@
-// The columns of the list of people.
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person, State } from '#desk/endpoints/people.ts';
 import { Link } from '#desk/web/link.tsx';
@@ -8,7 +7,6 @@ import type { Column } from '#desk/web/ui/table.tsx';
 import { leads as words, parts, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
-/** An address, which breaks before its domain if it must. */
 function Address({ email }: { readonly email: string }) {
   const at = email.lastIndexOf('@');
   return (
@@ -22,7 +20,6 @@ function Address({ email }: { readonly email: string }) {
 
 const orNone = (text: string | null | undefined): string => text || parts.none;
 
-/** @param state of the people in the list */
 export const personColumns = (
   state: State,
   { fields, variants }: Pick<Me, 'fields' | 'variants'>,
@@ -75,7 +72,6 @@ export const personColumns = (
   })),
 ];
 
-/** What is put away until the reader has chosen. */
 export const usuallyHidden = ({ fields }: Pick<Me, 'fields'>): readonly string[] => [
   'campaign',
   'variant',

@@ -9,7 +9,7 @@ import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 
 const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
 
-/** Exports from a real server, in a browser that can do no more than fetch: one that were handed a file would fail. */
+/** Uses a real server and fetch, but no browser to receive a file. */
 async function exportFrom(
   answer: RequestListener,
   signal = new AbortController().signal,
@@ -33,7 +33,7 @@ async function exportFrom(
 }
 
 describe('an export in the browser', () => {
-  it('that breaks off on the way is an error, and never half a file', async () => {
+  it('that breaks off is an error, without a partial file', async () => {
     const seen: Progress[] = [];
     let asked: string | undefined;
     await assert.rejects(
@@ -49,7 +49,7 @@ describe('an export in the browser', () => {
         (progress) => seen.push(progress),
       ),
       (error: unknown) =>
-        error instanceof CallError && error.message.startsWith('The answer arrived incomplete.'),
+        error instanceof CallError && error.message.startsWith('The response arrived incomplete.'),
     );
     assert.equal(asked, '/api/export?format=csv&state=verified&source=newsletter');
     assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
@@ -65,7 +65,7 @@ describe('an export in the browser', () => {
     );
   });
 
-  it('that the reader stops ends with what it was stopped by, and the server notices', async () => {
+  it('that the reader stops ends with the reason, and the server notices', async () => {
     const stop = new AbortController();
     let gone = (): void => {};
     const left = new Promise<void>((resolve) => {

@@ -1,4 +1,3 @@
-// Fetches an export as a stream, so that it can be counted and stopped, and hands the file to the browser when it is complete.
 import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
 import { addressOf, CallError, errorOf, fetchFromDesk } from '#desk/web/ask.ts';
 import { fileNameIn, handFile } from '#desk/web/file.ts';
@@ -7,17 +6,15 @@ import { failure as words } from '#desk/web/words.ts';
 
 export type Progress = {
   readonly people: number;
-  /** How many there are at most; null when the server does not say. */
   readonly atMost: number | null;
 };
 
-/** So much is in memory; what came before lies in a blob, which the browser may keep on its disk. */
+/** Bytes in memory; earlier parts are in blobs, which the browser may store on disk. */
 const HELD_BYTES = 8_000_000;
 
 /**
- * Exports the people of a filter.
- * @param onProgress called with each part that arrives
- * @returns how many people the file has
+ * @param onProgress receives each part
+ * @returns the number of people in the file
  */
 export async function saveExport(
   format: string,
@@ -44,7 +41,7 @@ export async function saveExport(
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
       signal.throwIfAborted();
-      // Half a file is not handed over: it would look like a whole one.
+      // Discards a partial file, which would look complete.
       throw new CallError(words.broken);
     });
     if (done) break;

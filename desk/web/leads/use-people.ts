@@ -1,4 +1,3 @@
-// The list of people that a filter chooses: asks for page after page until enough are there.
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 
@@ -10,12 +9,10 @@ import { retry } from '#desk/web/pages-of.ts';
 import { keyOf } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
-  /** How many are to be shown. */
   readonly wanted: number;
   readonly error: Error | null;
-  /** No answer yet, and nothing to show meanwhile. */
   readonly isPending: boolean;
-  /** The rows are those of the filter before. */
+  /** The rows belong to the previous filter. */
   readonly isStale: boolean;
   readonly isLooking: boolean;
   readonly isStopped: boolean;
@@ -26,7 +23,7 @@ export type PeopleList = Listed & {
   readonly refresh: () => void;
 };
 
-/** What a reader has asked of one list: it is forgotten with another filter. */
+/** Applies to one filter only. */
 type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
 
 export function usePeople(filter: Filter): PeopleList {
@@ -42,7 +39,7 @@ export function usePeople(filter: Filter): PeopleList {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     placeholderData: keepPreviousData,
-    // A list of many pages is not asked for again behind the reader's back; there is a button.
+    // Long lists are only reloaded by a button.
     staleTime: Infinity,
   });
   const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage } = asked;

@@ -1,5 +1,4 @@
-// Who did what, the newest first.
-import { log, type Deed, type LogEntry } from '#desk/endpoints/auth.ts';
+import { log, type DeskAction, type LogEntry } from '#desk/endpoints/auth.ts';
 import styles from '#desk/web/log/log-page.module.css';
 import { usePagesOf } from '#desk/web/pages-of.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -10,8 +9,8 @@ import { Pill, type Tone } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { log as words, parts } from '#desk/web/words.ts';
 
-/** What left the desk or cannot be undone stands out. */
-const TONES: Readonly<Partial<Record<Deed, Tone>>> = {
+/** Emphasises exports and irreversible actions. */
+const TONES: Readonly<Partial<Record<DeskAction, Tone>>> = {
   exported: 'warning',
   erased: 'problem',
 };

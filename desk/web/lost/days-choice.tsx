@@ -1,4 +1,3 @@
-// Which days the list is about: the last few, or others.
 import { useState, type FormEvent } from 'react';
 
 import styles from '#desk/web/lost/days-choice.module.css';
@@ -15,7 +14,6 @@ export function DaysChoice({
   onChange,
 }: {
   readonly days: LostDays;
-  /** First and last day of the choice. */
   readonly span: { readonly from: string; readonly to: string };
   readonly onChange: (days: LostDays) => void;
 }) {

@@ -1,10 +1,7 @@
-// Groups of lost leads: how many there are for each reason, platform and source, and which of them are shown.
 import type { Lost } from '#desk/endpoints/people.ts';
 
-/** What a list can be limited to. Each stands in the page's address under its own name. */
 export const LOST_FACETS = ['why', 'platform', 'source'] as const;
 export type LostFacet = (typeof LOST_FACETS)[number];
-/** The value that was chosen of each; one that was not chosen is not there. */
 export type LostChoice = { readonly [Facet in LostFacet]?: string };
 
 export type LostGroup = { readonly value: string; readonly people: number };
@@ -15,7 +12,6 @@ const VALUES: Readonly<Record<LostFacet, (lost: Lost) => string>> = {
   source: ({ source }) => source,
 };
 
-/** The choice that stands in an address. */
 export const readLostChoice = (query: URLSearchParams): LostChoice =>
   Object.fromEntries(
     LOST_FACETS.flatMap((facet) => {
@@ -29,13 +25,12 @@ const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
     (facet) => facet === except || choice[facet] === undefined || VALUES[facet](lost) === choice[facet],
   );
 
-/** The people of a choice, in the order in which they came. */
 export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
   lost.filter((one) => fits(one, choice));
 
 /**
- * How many people each value has, the most first: of those who fit the rest of the choice, so that a figure says how long the list becomes.
- * What is chosen stands there even without anyone, so that it can be taken back.
+ * Counts each value among people who fit all other filters, most frequent first. A selected value is always listed, so that it can be
+ * deselected.
  */
 export function lostGroups(
   lost: readonly Lost[],

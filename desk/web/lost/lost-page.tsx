@@ -1,4 +1,3 @@
-// People who asked for a code and never entered one: when, why, and at which mail platform.
 import { useEffect, useState } from 'react';
 
 import { lost, type Lost } from '#desk/endpoints/people.ts';
@@ -26,7 +25,6 @@ import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { lost as words, parts } from '#desk/web/words.ts';
 
-/** Number of people read without being asked for, so that the groups say something. */
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
 
@@ -37,7 +35,7 @@ export function LostPage() {
   const { query } = usePlace();
   const days = readLostDays(query);
   const choice = readLostChoice(query);
-  // One moment for the whole visit: "the last seven days" must not move while its pages are read.
+  // Fixed, so that the days do not shift between pages.
   const [now] = useState(() => Date.now());
   const asked = usePagesOf(lost, spanOfDays(days, now));
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;
@@ -83,7 +81,6 @@ function Found({
   readonly open: number;
   readonly choice: LostChoice;
   readonly isReading: boolean;
-  /** Reads on; null when there is nothing more, or it goes on by itself. */
   readonly more: (() => void) | null;
   readonly isReadingMore: boolean;
   readonly onChoose: (choice: LostChoice) => void;
@@ -97,7 +94,6 @@ function Found({
         <div className={styles.filters}>
           {LOST_FACETS.map((facet) => {
             const options = lostGroups(people, choice, facet);
-            // One value for everyone is nothing to choose from.
             if (options.length < 2 && choice[facet] === undefined) return null;
             return (
               <Chips

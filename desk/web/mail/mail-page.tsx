@@ -1,4 +1,3 @@
-// What of the mail waits or was refused, who gets none, and the messages to webhooks.
 import { mail, suppressions } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { addressOf } from '#desk/web/ask.ts';

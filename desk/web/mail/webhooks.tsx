@@ -1,4 +1,3 @@
-// Messages to webhooks that wait or were given up, and sending them again.
 import { retryWebhooks, today, webhooks } from '#desk/endpoints/figures.ts';
 import { log } from '#desk/endpoints/auth.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
@@ -74,7 +73,6 @@ function Events() {
   );
 }
 
-/** @param retry null: the reader may not, or there is nothing to send again */
 const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
   { id: 'type', heading: words.columns.type, isMain: true, cell: ({ type }) => type },
   { id: 'made', heading: words.columns.made, cell: ({ madeAt }) => <DateTime at={madeAt} isShort /> },

@@ -11,12 +11,12 @@ describe('passkeys in a browser', () => {
   const at = (hostname: string, PublicKeyCredential?: unknown) =>
     canUsePasskeys({ location: { hostname }, PublicKeyCredential });
 
-  it('are there for a name, and not for an address in numbers', () => {
+  it('are available for a domain name, but not for an IP address', () => {
     for (const name of ['desk.example.com', 'localhost', '1.example.com']) assert.ok(at(name, able), name);
     for (const numbers of ['127.0.0.1', '203.0.113.4', '[::1]']) assert.ok(!at(numbers, able), numbers);
   });
 
-  it('are not there without all that is called', () => {
+  it('are unavailable if a browser function is missing', () => {
     const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = able;
     for (const unable of [
       undefined,
@@ -28,13 +28,13 @@ describe('passkeys in a browser', () => {
   });
 
   it('fail with a sentence that says what to do, unless the person cancelled', () => {
-    const failure = (name: string, deed: 'add' | 'use') => failureIn(deed, new DOMException('', name));
-    for (const deed of ['add', 'use'] as const) {
-      assert.equal(failure('NotAllowedError', deed), null);
-      assert.equal(failure('AbortError', deed), null);
-      assert.match(failure('SecurityError', deed) ?? '', /^Open the desk at/);
+    const failure = (name: string, action: 'add' | 'use') => failureIn(action, new DOMException('', name));
+    for (const action of ['add', 'use'] as const) {
+      assert.equal(failure('NotAllowedError', action), null);
+      assert.equal(failure('AbortError', action), null);
+      assert.match(failure('SecurityError', action) ?? '', /^Open the desk at/);
     }
-    assert.match(failure('InvalidStateError', 'add') ?? '', /already has a passkey/);
+    assert.match(failure('InvalidStateError', 'add') ?? '', /already has one of your passkeys/);
     assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);
     assert.match(failure('ConstraintError', 'add') ?? '', /screen lock/);
     assert.match(failureIn('add', new TypeError('toJSON is no function')) ?? '', /another browser/);

@@ -1,20 +1,17 @@
-// Passkeys in the browser: whether it has them, the dialogue in which a person makes or uses one, and what to do when that fails.
 import type { Asked } from '#desk/endpoints/endpoint.ts';
 import type { enterPasskey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
 import { passkeys as words } from '#desk/web/words.ts';
 
 type Credential = Asked<typeof enterPasskey>['credential'];
 
-/** What is asked about a browser. */
 type Browser = {
   readonly location: { readonly hostname: string };
   readonly PublicKeyCredential?: unknown;
 };
 
-/** A passkey belongs to a name: no browser makes one for an address in numbers. */
+/** Passkeys need a domain name; an IP address does not work. */
 const IN_NUMBERS = /^\[|^[\d.]+$/;
 
-/** Whether passkeys can be made and used here. */
 export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser = window): boolean {
   return (
     typeof given === 'function' &&
@@ -24,28 +21,28 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
   );
 }
 
-type Deed = 'add' | 'use';
+type Action = 'add' | 'use';
 
-/** What to do after a failure of the browser's dialogue; null when the person cancelled it, or let its time pass. */
-export function failureIn(deed: Deed, error: unknown): string | null {
+/** What to do after a failure; null if the user cancelled or the time ran out. */
+export function failureIn(action: Action, error: unknown): string | null {
   switch (error instanceof DOMException ? error.name : '') {
     case 'NotAllowedError':
     case 'AbortError':
       return null;
     case 'InvalidStateError':
-      return deed === 'add' ? words.failures.known : words.failures[deed];
+      return action === 'add' ? words.failures.known : words.failures[action];
     case 'ConstraintError':
     case 'NotSupportedError':
-      return deed === 'add' ? words.failures.unfit : words.failures[deed];
+      return action === 'add' ? words.failures.unfit : words.failures[action];
     case 'SecurityError':
       return words.failures.wrongAddress;
     default:
-      return words.failures[deed];
+      return words.failures[action];
   }
 }
 
 async function inDialogue(
-  deed: Deed,
+  action: Action,
   open: () => Promise<globalThis.Credential | null>,
 ): Promise<Credential | null> {
   try {
@@ -59,25 +56,30 @@ async function inDialogue(
       clientExtensionResults: { ...clientExtensionResults },
     };
   } catch (error) {
-    const sentence = failureIn(deed, error);
+    const sentence = failureIn(action, error);
     if (sentence === null) return null;
     throw new Error(sentence, { cause: error });
   }
 }
 
-/** Opens the browser's dialogue that makes a passkey. @returns null when it was cancelled. Throws a sentence for the reader. */
+/**
+ * Throws a sentence for the reader.
+ * @returns null if cancelled
+ */
 export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('add', () =>
     navigator.credentials.create({
       signal,
       publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(
-        // The browser looks into them itself.
         options as unknown as PublicKeyCredentialCreationOptionsJSON,
       ),
     }),
   );
 
-/** Opens the browser's dialogue that chooses a passkey. @returns null when it was cancelled. Throws a sentence for the reader. */
+/**
+ * Throws a sentence for the reader.
+ * @returns null if cancelled
+ */
 export const choosePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('use', () =>
     navigator.credentials.get({

@@ -1,4 +1,3 @@
-// Adding a passkey and signing in with one: the server's options, the browser's dialogue, the server's answer.
 import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 
@@ -10,7 +9,7 @@ import { meetPerson } from '#desk/web/queries.ts';
 
 type Outcome = 'done' | 'cancelled';
 
-/** Closes the browser's dialogue when the part of the page that opened it goes. */
+/** Closes the browser's dialogue when the component unmounts. */
 function useSignal(): () => AbortSignal {
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -20,7 +19,6 @@ function useSignal(): () => AbortSignal {
   };
 }
 
-/** Adds a passkey with a name. */
 export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
   const client = useQueryClient();
   const newSignal = useSignal();
@@ -38,7 +36,6 @@ export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
   });
 }
 
-/** Signs in with a passkey. @param onIn called when the person is in */
 export function useEnterWithPasskey(onIn: () => void): UseMutationResult<Outcome, Error, void> {
   const client = useQueryClient();
   const newSignal = useSignal();

@@ -1,4 +1,3 @@
-// What can be done with a person, each behind a dialogue that says what it does: the guide again, no more mail, mail again, erasing.
 import { useId, useState } from 'react';
 
 import type { Asked } from '#desk/endpoints/endpoint.ts';
@@ -14,11 +13,10 @@ import { normaliseEmail } from '#shared/lead.ts';
 export type ChangeProps = {
   readonly person: Person;
   readonly onClose: () => void;
-  /** It is done; the sentence says so. */
   readonly onDone: (sentence: string) => void;
 };
 
-/** The longest note and the longest reason, in characters. */
+/** Characters. */
 const NOTE_LENGTH = 500;
 
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {
@@ -125,7 +123,7 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
   );
 }
 
-/** It cannot be undone, so the address is typed again before. */
+/** Asks for the e-mail address again, because erasure is final. */
 export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const words = personPage.erase;
   const [typed, setTyped] = useState('');

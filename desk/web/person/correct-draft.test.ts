@@ -20,7 +20,7 @@ describe('correcting a person', () => {
   const questions = questionsFor(PERSON, FIELDS);
   const before = draftOf(PERSON, questions);
 
-  it('begins with what stands there, also for a question that is not asked any more', () => {
+  it('starts with the current answers, including those to removed questions', () => {
     assert.deepEqual(questions, [
       { ...FIELDS[0], isAsked: true },
       { ...FIELDS[1], isAsked: true },
@@ -33,7 +33,7 @@ describe('correcting a person', () => {
     });
   });
 
-  it('offers what the form offers, and what was chosen when it offered more', () => {
+  it("offers the form's options and choices made earlier", () => {
     const offered = choicesOf(['Tools', 'Prompts'], ['Prompts', 'Data']);
     assert.deepEqual(offered, ['Tools', 'Prompts', 'Data']);
     const more = withChoice(offered, 'Prompts; Data', { choice: 'Tools', isChosen: true });
@@ -42,7 +42,7 @@ describe('correcting a person', () => {
     assert.equal(withChoice(['Tools'], 'Tools', { choice: 'Tools', isChosen: false }), '');
   });
 
-  it('changes nothing but what is different', () => {
+  it('changes only what differs', () => {
     assert.equal(changesIn(before, before), null);
     assert.equal(changesIn(before, { ...before, name: ' Ada Lovelace ' }), null);
     assert.deepEqual(changesIn(before, { ...before, name: 'Ada King ' }), { name: 'Ada King' });

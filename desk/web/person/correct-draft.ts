@@ -1,4 +1,3 @@
-// What is typed to correct a person's answers, and what of it is a change.
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person } from '#desk/endpoints/people.ts';
 import { answerText, splitChoices } from '#shared/own-answers.ts';
@@ -6,16 +5,15 @@ import { answerText, splitChoices } from '#shared/own-answers.ts';
 export type CorrectDraft = {
   readonly name: string;
   readonly company: string;
-  /** By the id of the question; several choices with "; " between them. */
+  /** By question ID; choices are separated by "; ". */
   readonly answers: Readonly<Record<string, string>>;
 };
 
 export type Question = Me['fields'][number] & {
-  /** Whether the form still asks it. */
   readonly isAsked: boolean;
 };
 
-/** The questions whose answers can be corrected: those of the form in its order, then those that only this person still answers. */
+/** The form's questions in order, then removed ones that the person answered. */
 export const questionsFor = (
   { answers }: Pick<Person, 'answers'>,
   fields: Me['fields'],
@@ -26,12 +24,12 @@ export const questionsFor = (
     .map(([id, { label }]) => ({ id, label, options: null, areSeveral: false, isAsked: false })),
 ];
 
-/** What can be chosen: what the form offers, and what stands there though it is no longer offered. */
+/** Includes stored choices that the form no longer offers. */
 export const choicesOf = (options: readonly string[], held: readonly string[]): readonly string[] => [
   ...new Set([...options, ...held]),
 ];
 
-/** Several choices as one text, after one of them was chosen or left. They keep the order in which they are offered. */
+/** Keeps the order of the options. */
 export function withChoice(
   offered: readonly string[],
   typed: string,
@@ -43,7 +41,6 @@ export function withChoice(
   return answerText(offered.filter((one) => chosen.has(one)));
 }
 
-/** What stands there now. */
 export const draftOf = (
   { name, company, answers }: Pick<Person, 'name' | 'company' | 'answers'>,
   questions: readonly Question[],
@@ -53,14 +50,13 @@ export const draftOf = (
   answers: Object.fromEntries(questions.map(({ id }) => [id, answerText(answers[id]?.answer)])),
 });
 
-/** What a correction changes. An empty answer takes the answer away. */
 export type Changes = {
   name?: string;
   company?: string;
   answers?: Record<string, string>;
 };
 
-/** @returns null when nothing is different; spaces around a text make no difference */
+/** @returns null without changes; ignores surrounding spaces */
 export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
   const changes: Changes = {};
   for (const field of ['name', 'company'] as const)

@@ -1,4 +1,3 @@
-// Corrects a person's answers. Under a field stands what is kept now, once it is different.
 import { useState, type ChangeEvent } from 'react';
 
 import { correct } from '#desk/endpoints/people.ts';
@@ -21,12 +20,12 @@ import { personPage } from '#desk/web/words.ts';
 import { splitChoices } from '#shared/own-answers.ts';
 
 const words = personPage.correct;
-/** An answer that is longer, or has lines, gets a field of several lines. */
+/** Longer or multi-line answers get a text area. */
 const LINE_LENGTH = 80;
 
 export function Correct({ person, onClose, onDone }: ChangeProps) {
   const { fields } = usePerson();
-  // What stood there when the dialogue was opened.
+  // Values at opening, because they may change later.
   const [{ questions, before }] = useState(() => {
     const asked = questionsFor(person, fields);
     return { questions: asked, before: draftOf(person, asked) };
@@ -71,7 +70,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
 
 type CorrectedProps = {
   readonly label: string;
-  /** Null: a text is typed. */
+  /** Null for free text. */
   readonly options?: readonly string[] | null;
   readonly areSeveral?: boolean;
   readonly held: string;

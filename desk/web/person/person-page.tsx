@@ -1,4 +1,3 @@
-// One person: who it is, what happened, and what can be done.
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
@@ -36,7 +35,7 @@ export function PersonPage() {
       </Answered>
     </Page>
   ) : (
-    // A person after another begins with closed dialogues.
+    // The key closes dialogues when another person is shown.
     <Told key={id} story={data} />
   );
 }
@@ -102,7 +101,7 @@ function Told({ story: told }: { readonly story: Story }) {
   );
 }
 
-/** Reasons with which the consent is withdrawn: nothing is left to stop. */
+/** After these reasons, consent is withdrawn and no mail remains to stop. */
 const WITHDRAWALS: ReadonlySet<string> = new Set(['unsubscribed', 'complained', 'erased']);
 
 function Actions({
@@ -114,7 +113,6 @@ function Actions({
 }) {
   return (
     <>
-      {/* Whoever has entered no code sends the form again. */}
       {person.state !== 'unverified' && (
         <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
       )}
@@ -129,7 +127,6 @@ function Actions({
   );
 }
 
-/** Why the address gets no mail, and the way back where it was a slip. */
 function Stopped({
   story: { suppressions },
   onUndo,
@@ -231,7 +228,6 @@ function ProofButton({ id }: { readonly id: string }) {
   );
 }
 
-/** The dialogue of a change. */
 const DIALOGUES: Readonly<Record<Change, (props: ChangeProps) => ReactNode>> = {
   correct: Correct,
   'send-guide': SendGuide,

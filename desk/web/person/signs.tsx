@@ -1,4 +1,3 @@
-// The signs of a person's story: one for each kind of happening, in the hand of the page's icons.
 import type { Happening } from '#desk/endpoints/people.ts';
 
 const PATHS: Readonly<Record<Happening['kind'], string>> = {

@@ -1,7 +1,6 @@
-// How an entry of a person's story looks: whether it is good or bad news, and which of its details stand there without being asked for.
 import type { Happening } from '#desk/endpoints/people.ts';
 
-/** `good`: a step towards a lead. `bad`: mail or a message that did not arrive, or a person who left. */
+/** `good`: a step towards a lead. `bad`: failed delivery, or a person who left. */
 export type Tone = 'good' | 'bad' | 'quiet';
 
 const TONES: Readonly<Record<Happening['kind'], Tone>> = {
@@ -18,13 +17,12 @@ const TONES: Readonly<Record<Happening['kind'], Tone>> = {
   other: 'quiet',
 };
 
-/** How `what` ends when something did not arrive, or was wrong (desk/people/timeline.ts). */
+/** Endings of `what` for failures (desk/people/timeline.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', ' any more'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
   BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : TONES[kind];
 
-/** Names of details that tell an entry apart from others of its kind. */
 const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> = {
   form: ['source'],
   mail: ['kind'],
@@ -33,7 +31,6 @@ const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> =
   webhook: ['event'],
   withdrawal: ['reason', 'by way of'],
 };
-/** Shown as well when it is bad news: why. */
 const TELLING_WHEN_BAD: readonly string[] = [
   'the mail server said',
   'it answered',
@@ -44,13 +41,12 @@ const TELLING_WHEN_BAD: readonly string[] = [
 
 export type Detail = { readonly name: string; readonly value: string };
 
-/** The details of an entry: those that stand there at once, and those on demand. */
 export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'>): {
   readonly telling: readonly Detail[];
   readonly more: readonly Detail[];
 } {
   const all = Object.entries(happening.details).map(([name, value]) => ({ name, value }));
-  // Of a correction every detail is what changed.
+  // Every detail of a correction is a change.
   if (happening.kind === 'correction') return { telling: all, more: [] };
   const wanted = new Set([
     ...(TELLING[happening.kind] ?? []),
@@ -62,13 +58,11 @@ export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'
   };
 }
 
-/** Whether a detail is a time, which is shown in the reader's zone. */
+/** Times are shown in the reader's zone. */
 export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
-/** Entries of one day of the reader's zone, the newest first. */
 export type StoryDay<Entry> = { readonly day: string; readonly entries: readonly Entry[] };
 
-/** @param dayOf the day of a time, as the reader reads it */
 export function storyDays<Entry extends { readonly at: string }>(
   entries: readonly Entry[],
   dayOf: (at: string) => string,

@@ -1,4 +1,3 @@
-// A person's story, the newest first: what happened under its day, with details on demand.
 import { Fragment } from 'react';
 
 import type { Happening } from '#desk/endpoints/people.ts';
@@ -81,7 +80,7 @@ const Details = ({
   </dl>
 );
 
-/** What was said or changed. Names that are written from right to left would turn a change around. */
+/** Isolated, because right-to-left text would reorder the change. */
 const Said = ({ text }: { readonly text: string }) =>
   text.split(CHANGED).map((part, index) => (
     <Fragment key={index}>

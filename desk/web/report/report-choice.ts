@@ -1,11 +1,10 @@
-// What a report is about, as it stands in the page's address, and the periods that the page offers.
 import { REPORT_FILE_PATH, type ReportAsked } from '#desk/endpoints/figures.ts';
 
 const DEFAULT_PERIOD = '30d';
 const SPANS = ['7d', '30d', '90d', '52w'] as const;
 const MONTHS = 12;
 
-/** The report that an address asks for. What is no period is left to the server, which says what it takes. */
+/** Leaves validation of the period to the server. */
 export function readReportChoice(query: URLSearchParams): ReportAsked {
   const said = (name: string) => query.get(name)?.trim() || undefined;
   const source = said('source');
@@ -19,7 +18,6 @@ export function readReportChoice(query: URLSearchParams): ReportAsked {
   };
 }
 
-/** The query of an address, without what is so by default. */
 export const reportQuery = ({
   period,
   source,
@@ -32,16 +30,15 @@ export const reportQuery = ({
   ...(variant !== undefined && variant !== '' && { variant }),
 });
 
-/** Where the same report is as a file. */
 export const reportFileUrl = ({ period, ...only }: ReportAsked): string =>
   `${REPORT_FILE_PATH}?${String(new URLSearchParams({ period, ...reportQuery({ period: DEFAULT_PERIOD, ...only }) }))}`;
 
 export type OfferedPeriod = { readonly period: string; readonly label: string };
 
 /**
- * Periods to choose from: the last days and weeks, then months of UTC, this one first.
+ * Days and weeks, then months of UTC, newest first.
  * @param now milliseconds since 1970
- * @param chosen stands there as well, also when it was typed into the address
+ * @param chosen always included, even if typed into the URL
  */
 export function offeredPeriods(now: number, chosen: string): readonly OfferedPeriod[] {
   const spans = SPANS.map((period) => ({ period, label: labelOf(period) }));
@@ -57,7 +54,7 @@ export function offeredPeriods(now: number, chosen: string): readonly OfferedPer
     : [{ period: chosen, label: labelOf(chosen) }, ...all];
 }
 
-/** Last 30 days, Last 4 weeks, November 2026; as typed where it is none of these. */
+/** Examples: Last 30 days, Last 4 weeks, November 2026; other texts stay. */
 function labelOf(period: string): string {
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
   if (count !== undefined) {

@@ -1,4 +1,3 @@
-// The report of a period, rendered by the server as in the file of `desk report`.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
@@ -25,7 +24,6 @@ import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 import { report as words } from '#desk/web/words.ts';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 
-/** After this time the page says that it takes long. */
 const LONG_MS = 3_000;
 
 export function ReportPage() {
@@ -34,7 +32,6 @@ export function ReportPage() {
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
     queryKey: keyOf(report, asked),
     queryFn: ({ signal }) => ask(report, asked, signal),
-    // What was shown stays until the other is counted.
     placeholderData: keepPreviousData,
   });
   const file = useFile(reportFileUrl(asked), 'report.html', 'save');
@@ -113,7 +110,6 @@ function Choice({
   );
 }
 
-/** All of them, or one; what is chosen stands there though no list has it. */
 const oneOf = (all: string, values: readonly string[], chosen: string | undefined): readonly Option[] => [
   { value: '', name: all },
   ...[...new Set([...(chosen === undefined ? [] : [chosen]), ...values])].map((value) => ({
@@ -122,7 +118,6 @@ const oneOf = (all: string, values: readonly string[], chosen: string | undefine
   })),
 ];
 
-/** Says that it counts, and after a while that this is meant to take so long. */
 function Counting() {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

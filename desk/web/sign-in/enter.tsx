@@ -1,4 +1,4 @@
-// The link of `desk open`: its token stands in the fragment, which no server and no log sees, and leaves the address bar at once.
+// Handles the link of `desk open`: takes the token from the fragment, which is never sent, and clears it.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
@@ -10,7 +10,6 @@ import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
 import { enter as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 
-/** The token of the address, which is forgotten there. */
 function takeToken(): string {
   const token = location.hash.slice(1);
   if (token !== '') history.replaceState(null, '', '/enter');
@@ -22,7 +21,7 @@ export function Enter() {
   const { say } = useNotice();
   const [token] = useState(takeToken);
   const { mutate, error } = useSend(enterLink);
-  // React mounts twice while it is developed, and a token works once.
+  // In development, React mounts twice, but a token works once.
   const isUsed = useRef(false);
   useEffect(() => {
     if (token === '' || isUsed.current) return;

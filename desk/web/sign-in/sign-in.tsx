@@ -1,4 +1,4 @@
-// The way in: an address, then the code that is mailed to it; or a passkey. What the page says is the same whether or not the address may sign in.
+// Signing in with a mailed code or a passkey. The page reacts the same to every e-mail address.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
@@ -20,9 +20,7 @@ import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
 
 type SignInProps = {
-  /** Whether a session has just ended on this screen. */
   readonly hasEnded: boolean;
-  /** Called when the person is in again. */
   readonly onLeave: () => void;
 };
 
@@ -37,7 +35,6 @@ export function SignIn({ hasEnded, onLeave }: SignInProps) {
   );
 }
 
-/** The one thing on the screen of a person who is not signed in. */
 export function Doorstep({
   title,
   text,
@@ -172,14 +169,14 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   const meet = () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
   const submit = (digits: string) => {
     if (digits.length !== CODE_LENGTH || enter.isPending) return;
-    // The code was right, and is used up.
+    // The code is already used up.
     if (enter.isSuccess) return meet();
     enter.mutate(
       { code: digits },
       {
         onSuccess: meet,
         onError: (error) => {
-          // The same digits would be refused again.
+          // Clears digits that would be refused again.
           if (error instanceof CallError && error.code !== null) setCode('');
           input.current?.focus();
         },
@@ -263,5 +260,4 @@ function useSecondsLeft(until: number): number {
   return secondsLeft(until, now);
 }
 
-/** Whole seconds until a time, never below 0. Both in milliseconds since 1970. */
 const secondsLeft = (until: number, now: number): number => Math.max(0, Math.ceil((until - now) / 1000));

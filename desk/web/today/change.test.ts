@@ -3,24 +3,23 @@ import { describe, it } from 'node:test';
 
 import { changeOf, shareOf } from '#desk/web/today/change.ts';
 
-describe('a figure beside the time before', () => {
-  it('is more, less or the same', () => {
+describe('a figure and the previous period', () => {
+  it('compare as more, less or the same', () => {
     assert.deepEqual(changeOf(12, 9), { direction: 'more', by: 3 });
     assert.deepEqual(changeOf(9, 12), { direction: 'less', by: 3 });
     assert.deepEqual(changeOf(0, 0), { direction: 'same', by: 0 });
   });
 
-  it('is compared with nothing that is not known', () => {
+  it('do not compare if one is unknown', () => {
     assert.equal(changeOf(null, 3), null);
     assert.equal(changeOf(3, null), null);
     assert.equal(changeOf(3, undefined), null);
   });
 
-  it('is a part of the step before it', () => {
+  it('have a share only if it is at most 1', () => {
     assert.equal(shareOf(1, 4), 0.25);
     assert.equal(shareOf(1, 0), null);
     assert.equal(shareOf(null, 4), null);
-    // A visitor may have seen the page before the time began.
     assert.equal(shareOf(5, 4), null);
   });
 });

@@ -1,4 +1,3 @@
-// What happened lately, and what needs doing.
 import { today, type SpanFigures, type Steps, type ToDo } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { Link } from '#desk/web/link.tsx';

@@ -1,4 +1,3 @@
-// What a call answered, or its state on the way there: one design for waiting and failing.
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
@@ -7,12 +6,11 @@ import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 
 type AnsweredProps<Data> = {
   readonly of: UseQueryResult<Data>;
-  /** Lines of the skeleton: about as many as will come. */
   readonly lines?: number;
   readonly children: (data: Data) => ReactNode;
 };
 
-/** An older answer stays on the screen while a newer one is asked for, with a failure above it. */
+/** Shows older data during a reload, with a failure above it. */
 export function Answered<Data>({ of: { data, error, refetch }, lines = 4, children }: AnsweredProps<Data>) {
   return (
     <>

@@ -1,17 +1,12 @@
-// Small charts as SVG. Each says in words what it shows: colours and lengths are never the only way to know.
+// Small SVG charts; their values are also available as text.
 import styles from '#desk/web/ui/bars.module.css';
 
 export type Bar = { readonly name: string; readonly value: number; readonly words: string };
 
-/** Of the grid that a bar stands in, in units of the drawing. */
 const WIDTH = 10;
 const GAP = 2;
 const HEIGHT = 60;
 
-/**
- * One bar for each day or the like, from left to right; its words show on hover.
- * @param about what a screen reader says in its place
- */
 export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly about: string }) {
   const most = Math.max(1, ...bars.map(({ value }) => value));
   const first = bars[0];
@@ -26,7 +21,6 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
         preserveAspectRatio="none"
       >
         {bars.map(({ name, value, words }, index) => {
-          // What is there is seen, however little it is.
           const height = value === 0 ? 1 : Math.max(3, (value / most) * HEIGHT);
           return (
             <g key={name} className={styles.bar}>
@@ -53,7 +47,10 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
   );
 }
 
-/** How a share is drawn beside its number: decorative. @param share from 0 to 1 */
+/**
+ * Decorative.
+ * @param share from 0 to 1
+ */
 export function ShareBar({ share }: { readonly share: number }) {
   return (
     <svg className={styles.share} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden>

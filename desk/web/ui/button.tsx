@@ -1,4 +1,3 @@
-// The page's buttons, as dense as a tool wants them; `danger` for what cannot be undone.
 import type { ComponentProps } from 'react';
 
 import { Button as PageButton } from '#web/ui/button.tsx';
@@ -6,7 +5,6 @@ import styles from '#desk/web/ui/button.module.css';
 
 type Look = 'primary' | 'plain' | 'text' | 'icon' | 'danger';
 
-/** A button; submits nothing unless `type` says so. */
 export function Button({
   look = 'plain',
   className,

@@ -1,4 +1,3 @@
-// Buttons of which one is pressed: a list is limited to one of several values, each with its count.
 import { useId } from 'react';
 
 import styles from '#desk/web/ui/chips.module.css';
@@ -14,7 +13,6 @@ export function Chips({
   onChoose,
 }: {
   readonly label: string;
-  /** The name of the first button, which takes the limit away; none where one value is always chosen. */
   readonly all?: string;
   readonly options: readonly ChipOption[];
   readonly chosen: string | undefined;

@@ -1,4 +1,4 @@
-// Asks before something that changes or ends something; stays open while it is done, whatever is pressed, and shows why it failed.
+// Asks for confirmation; stays open during the action and shows its failure.
 import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { ComponentProps, ReactNode } from 'react';
 

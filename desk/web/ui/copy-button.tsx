@@ -1,4 +1,3 @@
-// Copies a text, and says so on itself.
 import { useEffect, useState } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
@@ -14,7 +13,6 @@ const LABELS: Readonly<Record<CopyState, string>> = {
   failed: words.failed,
 };
 
-/** @param name what is copied, for a screen reader: "value of SPF" */
 export function CopyButton({ text, name }: { readonly text: string; readonly name: string }) {
   const [state, setState] = useState<CopyState>('ready');
   useEffect(() => {
@@ -28,7 +26,7 @@ export function CopyButton({ text, name }: { readonly text: string; readonly nam
         className={styles.copy}
         aria-label={words.copyOf(name)}
         onClick={() => {
-          // Without https there is no clipboard.
+          // Browsers offer no clipboard at plain http.
           const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
           done.then(
             () => setState('copied'),

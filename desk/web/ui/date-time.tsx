@@ -1,11 +1,10 @@
-// A time in the reader's zone, with UTC on hover.
 import { dateTime, shortTime, utcTime } from '#desk/web/ui/dates.ts';
 import { parts as words } from '#desk/web/words.ts';
 
 type DateTimeProps = {
-  /** ISO 8601. Null: not known. */
+  /** ISO 8601; null if unknown. */
   readonly at: string | null;
-  /** Left out where it goes without saying: the day of today, the year of this year. */
+  /** Omits today's date and the current year. */
   readonly isShort?: boolean;
 };
 

@@ -1,6 +1,3 @@
-// How times and days are written: in the reader's zone, with UTC beside them for those who compare with a log.
-
-/** The reader's zone, unless a test says another. */
 type Zone = { readonly timeZone?: string };
 
 const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
@@ -9,17 +6,16 @@ const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
 const TIME = { hour: '2-digit', minute: '2-digit' } as const;
 const DAY = { day: 'numeric', month: 'short' } as const;
 
-/** Whether two times fall on the same day of the zone. */
 const isSameDay = (one: Date, other: Date, zone: Zone): boolean => {
   const day = format({ year: 'numeric', month: 'numeric', day: 'numeric', ...zone });
   return day.format(one) === day.format(other);
 };
 
-/** 23 Nov 2026, 07:17. */
+/** Example: 23 Nov 2026, 07:17 */
 export const dateTime = (iso: string, zone: Zone = {}): string =>
   format({ ...DAY, year: 'numeric', ...TIME, ...zone }).format(new Date(iso));
 
-/** As short as it can be without doubt: 07:17 today, 22 Nov, 07:17 in this year, 22 Nov 2025 before. */
+/** Examples: 07:17 today, 22 Nov, 07:17 this year, 22 Nov 2025 earlier */
 export function shortTime(iso: string, now = new Date(), zone: Zone = {}): string {
   const at = new Date(iso);
   if (isSameDay(at, now, zone)) return format({ ...TIME, ...zone }).format(at);
@@ -28,12 +24,18 @@ export function shortTime(iso: string, now = new Date(), zone: Zone = {}): strin
   return format({ ...DAY, year: 'numeric', ...zone }).format(at);
 }
 
-/** 2026-11-23 07:17:05, in UTC. */
+/** Example: 2026-11-23 07:17:05, in UTC */
 export const utcTime = (iso: string): string => new Date(iso).toISOString().slice(0, 19).replace('T', ' ');
 
-/** A day without a time, as 23 Nov; days are days of UTC everywhere. @param day 2026-11-23 */
+/**
+ * Example: 23 Nov. Days are in UTC.
+ * @param day 2026-11-23
+ */
 export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC' }).format(new Date(day));
 
-/** The day of UTC that a time falls on, as the filters write it: 2026-11-23. @param daysBefore how many days earlier */
+/**
+ * The UTC day of a time, such as 2026-11-23.
+ * @param daysBefore days to subtract
+ */
 export const dayOf = (time: Date, daysBefore = 0): string =>
   new Date(time.getTime() - daysBefore * 86_400_000).toISOString().slice(0, 10);

@@ -1,5 +1,4 @@
-// Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
-// document, which the policy forbids.
+// Dialogues by Radix, without its overlay, whose inline styles the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
 import { useRef, type ComponentType, type ReactNode } from 'react';
 
@@ -8,10 +7,9 @@ import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
-/** What lies between a dialogue and the page. */
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
 
-/** For a dialogue that code opens: gives the focus back to what had it, or to the page's heading when that is gone. */
+/** Returns focus after a dialogue that code opened; falls back to the page's heading. */
 export function useFocusBack() {
   const before = useRef<Element>(null);
   return {
@@ -30,12 +28,10 @@ type DialogProps = {
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
   readonly title: string;
-  /** A sentence under the title. */
   readonly text?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** A dialogue that Escape, its cross and a press beside it close. */
 export function Dialog({ open, onOpenChange, title, text, children }: DialogProps) {
   const focusBack = useFocusBack();
   return (
@@ -69,24 +65,19 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
 }
 
 type DialogFormProps = {
-  /** Radix's part around the button that closes the dialogue. */
+  /** Radix's wrapper for the closing button. */
   readonly Cancel?: ComponentType<{ readonly asChild: true; readonly children: ReactNode }>;
-  /** The button that does it: a verb. */
   readonly action: string;
-  /** What the button says meanwhile. */
   readonly working?: string;
-  /** Whether it cannot be undone. */
   readonly isDanger?: boolean;
   readonly isBusy?: boolean;
-  /** False until what it asks for is filled in. */
   readonly isReady?: boolean;
-  /** Why it failed. */
   readonly error?: Error | null | undefined;
   readonly onSubmit: () => void;
   readonly children?: ReactNode;
 };
 
-/** What a dialogue asks for, and its two buttons. It is sent once at a time. */
+/** Prevents a second submission. */
 export function DialogForm({
   Cancel = RadixDialog.Close,
   action,
@@ -114,7 +105,7 @@ export function DialogForm({
       )}
       <DialogActions>
         <Cancel asChild>
-          {/* It would read as if nothing was done. */}
+          {/* A closing button would suggest that nothing happened. */}
           <Button disabled={isBusy}>{words.cancel}</Button>
         </Cancel>
         <Button
@@ -130,7 +121,6 @@ export function DialogForm({
   );
 }
 
-/** The buttons at the end of a dialogue. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={styles.actions}>{children}</div>;
 }

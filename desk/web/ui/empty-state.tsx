@@ -1,4 +1,3 @@
-// Nothing to show, and why; `children` are what to do next.
 import type { ReactNode } from 'react';
 
 import styles from '#desk/web/ui/states.module.css';

@@ -1,4 +1,3 @@
-// Something could not be loaded: the sentence that says why, and a way to try again.
 import { Button } from '#desk/web/ui/button.tsx';
 import { failure as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/states.module.css';

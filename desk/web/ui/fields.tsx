@@ -1,4 +1,3 @@
-// Fields of a tool: a label above, one line high, an error below that screen readers read with the field.
 import { useId, type ComponentProps, type ReactNode } from 'react';
 
 import styles from '#desk/web/ui/fields.module.css';
@@ -8,7 +7,6 @@ type Shared = { readonly label: string; readonly error?: string | undefined };
 
 type FieldProps = Shared & ComponentProps<'input'> & { readonly children?: ReactNode };
 
-/** One line of text, a day, a search: as `type` says. */
 export function Field({ label, error, className, children, ...props }: FieldProps) {
   const id = useId();
   return (
@@ -23,7 +21,6 @@ export function Field({ label, error, className, children, ...props }: FieldProp
 
 type AreaProps = Shared & ComponentProps<'textarea'>;
 
-/** Several lines of text. */
 export function AreaField({ label, error, className, ...props }: AreaProps) {
   const id = useId();
   return (
@@ -39,7 +36,6 @@ export type Option = { readonly value: string; readonly name: string };
 
 type SelectProps = Shared & ComponentProps<'select'> & { readonly options: readonly Option[] };
 
-/** Any of a few. */
 export function ChoicesField({
   label,
   options,
@@ -68,7 +64,6 @@ export function ChoicesField({
   );
 }
 
-/** One of a few. */
 export function SelectField({ label, error, options, className, ...props }: SelectProps) {
   const id = useId();
   return (

@@ -1,4 +1,3 @@
-// Signs of the desk's pages and controls, in the hand of the page's own icons. All are decorative.
 import { icon } from '#web/ui/icons.tsx';
 
 const WEIGHT = 1.5;

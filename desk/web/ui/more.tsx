@@ -1,4 +1,3 @@
-// A list that comes a page at a time: its states, what is there, and a button for more.
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 

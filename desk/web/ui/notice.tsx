@@ -1,4 +1,4 @@
-// One sentence about what was just done, in a corner; read out, and gone after a while. A problem stays until it is dismissed.
+// A temporary notice in the corner; problems stay until dismissed.
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
@@ -10,7 +10,7 @@ type Kind = 'done' | 'problem';
 type Notice = { readonly sentence: string; readonly kind: Kind; readonly number: number };
 type Notices = {
   readonly say: (sentence: string, kind?: Kind) => void;
-  /** Takes the sentence off before its time, unless it is a problem: for what opens beneath it. */
+  /** Hides a notice, except a problem, before it covers something. */
   readonly hush: () => void;
 };
 
@@ -18,7 +18,6 @@ const SHOWN_MS = 8_000;
 
 const NoticeContext = createContext<Notices>({ say: () => {}, hush: () => {} });
 
-/** Shows a sentence in the corner, in place of the one before, or takes it off. */
 export const useNotice = (): Notices => use(NoticeContext);
 
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {

@@ -1,4 +1,3 @@
-// A page's heading with what can be done on it, and the sections below.
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 
 import { hasMoved } from '#desk/web/router.ts';
@@ -7,14 +6,12 @@ import styles from '#desk/web/ui/page.module.css';
 
 type PageProps = {
   readonly title: string;
-  /** A sentence under the title. */
   readonly lead?: ReactNode;
-  /** Buttons beside the title. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** A page of the desk. After a change of pages its heading has the focus, so that a screen reader says where the reader is. */
+/** After navigation, focus moves to the heading, so that screen readers announce the page. */
 export function Page({ title, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -44,7 +41,6 @@ type SectionProps = {
   readonly children: ReactNode;
 };
 
-/** A part of a page with a heading. */
 export function Section({ title, lead, actions, children }: SectionProps) {
   const id = useId();
   return (

@@ -1,4 +1,3 @@
-// A word or two that mark something: a state, a flag.
 import type { ReactNode } from 'react';
 
 import styles from '#desk/web/ui/pill.module.css';

@@ -1,8 +1,6 @@
-// Stands where an answer will be.
 import { failure as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/states.module.css';
 
-/** @param lines about as many as will come */
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   return (
     <div className={styles.skeleton} role="status">

@@ -1,4 +1,4 @@
-// A table by TanStack: columns that can be left out; on a phone a list of blocks with the same cells and their headings.
+// A table by TanStack; on a phone, rows become blocks.
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
 import { useEffect, useMemo, useRef, useState, type ReactNode, useSyncExternalStore } from 'react';
 
@@ -8,28 +8,24 @@ export type Column<Row> = {
   readonly id: string;
   readonly heading: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the end of their cell. */
   readonly isNumber?: boolean;
-  /** Of a cell that is long: the width that it takes at most. */
   readonly isLong?: boolean;
-  /** Buttons of the row: the heading is read out, not shown. */
+  /** Hides the heading of buttons, except for screen readers. */
   readonly isAction?: boolean;
-  /** A drawing of what another column says; not on a phone. */
+  /** Hidden on a phone, because another column has the value. */
   readonly isDecoration?: boolean;
-  /** What the row is about: it heads the row for screen readers, and the block on a phone. One column has it. */
+  /** The row's heading; exactly one column has it. */
   readonly isMain?: boolean;
 };
 
 type TableProps<Row> = {
-  /** What the rows are; read out, not shown. */
+  /** For screen readers. */
   readonly caption: string;
-  /** Made once, or in a memo. */
+  /** Must be stable between renders. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
-  /** Ids of columns that are not shown. */
   readonly hidden?: ReadonlySet<string>;
-  /** While newer rows are asked for. */
   readonly isStale?: boolean;
 };
 
@@ -152,7 +148,7 @@ export function Table<Row extends object>({
   );
 }
 
-/** A wide table scrolls by itself: then it can have the focus, and the arrow keys scroll it. */
+/** A scrolling table is focusable, so that arrow keys scroll it. */
 function Scroller({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);

@@ -1,4 +1,3 @@
-// Light and dark, kept as the page keeps it.
 import { Button } from '#desk/web/ui/button.tsx';
 import { frame as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/theme-button.module.css';
