@@ -116,7 +116,7 @@ describe('the doctor', () => {
       assert.equal(missing?.state, 'problem');
       assert.match(missing.sentence, /app-secret is missing, though this database was used with a secret/);
       writeFileSync(secretFile, 'cut', { mode: 0o600 });
-      assert.match((await secret())?.sentence ?? '', /cut short/);
+      assert.match((await secret())?.sentence ?? '', /truncated/);
       writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
       chmodSync(secretFile, 0o644);
       assert.match((await secret())?.sentence ?? '', /differs from the secrets that this database knows/);
