@@ -25,6 +25,8 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   'accent-color': "check marks and bars get the system's colour",
   'forced-color-adjust': 'the legend of a chart shows only words',
   'forced-color-adjust: none': 'the same',
+  'print-color-adjust': 'the reader chooses whether backgrounds are printed',
+  'print-color-adjust: exact': 'the same',
   ':view-transition': 'stages change without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',

@@ -12,7 +12,7 @@ const read = ({ logLines }: ServerUnderTest): (Line & Record<string, unknown>)[]
   logLines.map((line) => JSON.parse(line) as Line & Record<string, unknown>);
 const withStatus = (server: ServerUnderTest, status: number): number =>
   read(server).filter((line) => line.status === status).length;
-const leftOut = (server: ServerUnderTest) => read(server).filter(({ msg }) => msg?.includes('left out'));
+const dropped = (server: ServerUnderTest) => read(server).filter(({ msg }) => msg?.includes('were dropped'));
 
 const TOO_MANY = LOG_LINES.refusedOrFailed + 50;
 
@@ -24,7 +24,7 @@ describe('log lines of requests', () => {
         assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
       assert.equal(withStatus(server, 404), LOG_LINES.refusedOrFailed);
       assert.deepEqual(
-        leftOut(server).map(({ refused }) => refused),
+        dropped(server).map(({ refused }) => refused),
         [1],
       );
       assert.equal((await stranger.post(API.leads, filledForm())).statusCode, 202);
