@@ -66,7 +66,7 @@ describe("the desk's process", () => {
 
       process.kill(first, 'SIGKILL');
       await until(
-        () => /The process of the desk ended\. It is started again/.test(site.output()),
+        () => /The desk process ended\. It is restarted/.test(site.output()),
         PATIENCE_MS,
       );
       assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
