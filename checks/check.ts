@@ -6,7 +6,7 @@ const CHECKS = [
   ['check:lint'],
   ['build', 'check:budget', 'check:browsers'],
   ['check:types'],
-  ['check:unused', 'check:readme', 'check:commands', 'check:settings'],
+  ['check:unused', 'check:readme', 'check:commands', 'check:settings', 'check:english'],
   // Last, so that a note about a skipped audit is not overlooked.
   ['check:audit'],
 ];
