@@ -99,7 +99,7 @@ test('an ended session is noticed by a desk page, an export and a doctor run, an
 
   await page.route('**/api/doctor', (route) => route.fulfill({ json: FOUND }));
   await open('/doctor');
-  await expect(page.getByText('Looked', { exact: false }).first()).toBeVisible();
+  await expect(page.getByText('Last checked', { exact: false })).toBeVisible();
   await loseSession(page);
   await page.getByRole('button', { name: 'Check again' }).click();
   await expect(ended).toBeVisible();
