@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import path from 'node:path';
 import pg from 'pg';
 
+import { TEST_FILES_VARIABLE } from '#testing/test-process.ts';
 import { comparable, type RecordedStatements, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 
 const folder = process.env[STATEMENTS_FOLDER_VARIABLE];
@@ -48,10 +49,7 @@ if (folder !== undefined) {
   process.on('exit', () => {
     mkdirSync(folder, { recursive: true });
     const recorded: RecordedStatements = {
-      files: process.argv
-        .slice(1)
-        .map((file) => path.relative(process.cwd(), file))
-        .join(', '),
+      files: process.env[TEST_FILES_VARIABLE] ?? '',
       sqlite: [...sent.sqlite],
       postgres: [...sent.postgres],
     };

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { readRecorded, sentToSqliteAlone, STATEMENTS_FOLDER_VARIABLE } from '#testing/compare-engines.ts';
 import { ENGINES_VARIABLE } from '#testing/databases.ts';
 import { ON_POSTGRES } from '#testing/on-postgres.ts';
+import { TEST_FILES_VARIABLE, TEST_PROCESS } from '#testing/test-process.ts';
 import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
 
 /** Files that start processes, mostly wait, or replace globals: each runs in its own process, first. */
@@ -27,7 +28,6 @@ const ALONE = [
 
 /** Four processes keep two cores busy, because some wait. */
 const CONCURRENCY = 4;
-const TEST_TIMEOUT_MS = 180_000;
 /** Lines of tests per process. With more, the last process would run while the others are idle. */
 const MOST_LINES = 1_500;
 
@@ -96,18 +96,13 @@ async function runGroup({ name, files, onPostgres }: Group): Promise<boolean> {
   const begin = Date.now();
   const child = spawn(
     process.execPath,
-    [
-      '--import',
-      path.join(import.meta.dirname, 'record-statements.ts'),
-      '--test',
-      '--test-isolation=none',
-      '--test-force-exit',
-      `--test-timeout=${TEST_TIMEOUT_MS}`,
-      '--test-reporter=spec',
-      ...files,
-    ],
+    ['--import', path.join(import.meta.dirname, 'record-statements.ts'), ...TEST_PROCESS],
     {
-      env: { ...process.env, ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }) },
+      env: {
+        ...process.env,
+        [TEST_FILES_VARIABLE]: files.join(path.delimiter),
+        ...(!onPostgres && { [ENGINES_VARIABLE]: 'sqlite' }),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
