@@ -44,7 +44,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'alone=only': {
     pattern: /\b(?!leave|leaves|left|stand|stands)[a-z]+ alone\b/g,
-    count: 4,
+    count: 3,
     instead: 'only',
   },
   'behind=after': {

@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
-          // Two networks: the connections of one alone would leave room for others.
+          // Two networks: one may use only a part of the connections.
           for (let count = 1; count <= 20; count += 1) {
             await ask(server, `198.51.100.${1 + (count % 2)}`, `burst-${count}@${count}.example`);
             // In the same millisecond, IDs have no order.

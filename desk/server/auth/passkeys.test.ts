@@ -42,7 +42,7 @@ for (const engine of ENGINES) {
         );
         const credential = key.create(options);
         const stolen = await bob.post('/api/passkeys/add', { name: 'Mine', credential });
-        assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'for the person who began it alone');
+        assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'only for the person who began it');
         const added = await ada.post('/api/passkeys/add', { name: 'Laptop', credential });
         assert.equal(added.statusCode, 200, added.body);
         const told = await server.inbox.waitForMail(ADA, 2);
