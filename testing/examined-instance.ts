@@ -5,12 +5,11 @@ import path from 'node:path';
 
 import { runDesk } from '#desk/commands/all-commands.ts';
 import { readConfig, resolvePaths } from '#server/settings/settings.ts';
-import { examineBackup } from '#desk/doctor/backup.ts';
+import { examineBackup, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
 import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
-import type { Finding } from '#desk/doctor/finding.ts';
+import type { Finding, Findings } from '#desk/doctor/finding.ts';
 import { examinePage } from '#desk/doctor/page.ts';
-import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
 import { lookAtDatabase } from '#server/db/backup/look-at-database.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
@@ -117,7 +116,7 @@ export async function findingsIn(
   return (JSON.parse(out) as { findings: Finding[] }).findings;
 }
 
-type Alone = (settings: Settings, now: number) => Promise<readonly Finding[]>;
+type Alone = (settings: Settings, now: number) => Promise<Findings>;
 
 /** Examinations that need neither a mail server nor DNS. */
 const ALONE: Readonly<Record<string, Alone>> = {
@@ -138,6 +137,6 @@ export async function findingsAbout(
 ): Promise<readonly Finding[]> {
   const { settings } = patientOf(instance, { ...instance.env, ...env });
   const alone = ALONE[check];
-  if (alone !== undefined && settings.type === 'settings') return alone(settings, now);
+  if (alone !== undefined && settings.type === 'settings') return [await alone(settings, now)].flat();
   return (await findingsIn(instance, { env, now })).filter((finding) => finding.check === check);
 }

@@ -7,7 +7,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Look } from '#server/db/backup/look-at-database.ts';
-import { about, type Finding } from '#desk/doctor/finding.ts';
+import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
 import { sayHost } from '#server/platform/database-url.ts';
 
@@ -128,11 +128,9 @@ async function see(
 }
 
 /** @param now milliseconds since 1970 */
-export function examineClock(look: Look | null, now: number): readonly Finding[] {
+export function examineClock(look: Look | null, now: number): Findings {
   if (look === null)
-    return [
-      clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`),
-    ];
+    return clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`);
   const { newestAt, clockAheadMs } = look;
   const findings: Finding[] = [];
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
@@ -160,3 +158,21 @@ export function examineClock(look: Look | null, now: number): readonly Finding[]
         : clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`),
   ];
 }
+
+/** @param look null if the database is missing or unreadable */
+export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look | null): Findings {
+  const dead = look?.deadEvents ?? 0;
+  if (dead > 0)
+    return about('webhooks').warning(
+      `${dead === 1 ? '1 event was' : `${dead} events were`} given up after a day of attempts. See why (npm run -s desk -- webhooks list), fix it there, and retry them (webhooks retry --all).`,
+    );
+  return webhooks.urls.length === 0 || look === null ? [] : [about('webhooks').ok('No event was given up.')];
+}
+
+/** @param look null if the database is missing or unreadable */
+export const judgeRefusals = (look: Look | null): Findings =>
+  look?.refusesEverybody
+    ? about('mail account').problem(
+        'The mail server refused everybody within the last hour, and took no mail. Read its words (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and the account with the provider.',
+      )
+    : [];

@@ -5,8 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { DkimConfig } from '#server/settings/settings.ts';
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
-import { about, type Finding } from '#desk/doctor/finding.ts';
-import { readTags } from '#desk/doctor/dns-record-tags.ts';
+import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { dkimComplaint } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');
@@ -15,34 +14,30 @@ const { ok, note, warning, problem } = about('DKIM');
 const GOOD_BITS = 2048;
 
 /** @param dkim null if mail is not signed */
-export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<readonly Finding[]> {
+export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Findings> {
   if (dkim === null)
-    return [
-      note(
-        'This server does not sign (DKIM_DOMAIN is not set). Your mail provider may; that was not looked at: a mail of doctor --send shows it in its headers (DKIM-Signature).',
-      ),
-    ];
+    return note(
+      'This server does not sign (DKIM_DOMAIN is not set). Your mail provider may; that was not looked at: a mail of doctor --send shows it in its headers (DKIM-Signature).',
+    );
   const complaint = await dkimComplaint(dkim);
-  if (complaint !== null) return [problem(complaint)];
+  if (complaint !== null) return problem(complaint);
   const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
   const name = `${dkim.keySelector}._domainkey.${dnsDomainOf(dkim.domainName)}`;
   const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
 
   const answer = await dns.texts(name);
-  if (answer.type === 'failed') return [problem(sayFailed(name, answer.reason))];
+  if (answer.type === 'failed') return problem(sayFailed(name, answer.reason));
   if (answer.type === 'nothing')
-    return [problem(`No DKIM key is published at ${name}: no mail server can check what we sign.`, publish)];
+    return problem(`No DKIM key is published at ${name}: no mail server can check what we sign.`, publish);
   const [record = ''] = answer.records;
   if (answer.records.length > 1)
-    return [
-      problem(
-        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Replace them with one.`,
-        publish,
-      ),
-    ];
+    return problem(
+      `There are ${answer.records.length} records at ${name}, where mail servers expect one. Replace them with one.`,
+      publish,
+    );
   const tags = readTags(record);
   const fault = faultOf(tags, ours);
-  if (fault !== null) return [problem(`The DKIM record at ${name} ${fault}`, publish)];
+  if (fault !== null) return problem(`The DKIM record at ${name} ${fault}`, publish);
   const findings: Finding[] = [];
   if (
     tags
@@ -97,4 +92,18 @@ function keyOf(base64: string): KeyObject | null {
     }
   }
   return null;
+}
+
+/**
+ * Reads a DKIM or DMARC record: name=value pairs, separated by semicolons (RFC 6376, section 3.2).
+ * @returns raw values by name; a repeated name keeps its first value
+ */
+export function readTags(record: string): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  for (const part of record.split(';')) {
+    const at = part.indexOf('=');
+    const name = part.slice(0, Math.max(0, at)).trim();
+    if (name !== '' && !tags.has(name)) tags.set(name, part.slice(at + 1).trim());
+  }
+  return tags;
 }

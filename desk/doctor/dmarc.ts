@@ -1,8 +1,8 @@
 // DMARC (RFC 7489): checks the policy for unauthenticated mail, and whether our mail passes it.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
-import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
-import { readTags } from '#desk/doctor/dns-record-tags.ts';
+import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { readTags } from '#desk/doctor/dkim.ts';
 
 const { ok, note, warning, problem } = about('DMARC');
 
@@ -15,9 +15,9 @@ const POLICIES = new Set(['none', 'quarantine', 'reject']);
 export async function examineDmarc(
   dns: Dns,
   { domain, signs }: { domain: string; signs: string | null },
-): Promise<readonly Finding[]> {
+): Promise<Findings> {
   const found = await findRecord(dns, domain);
-  if (found.type === 'failed') return [problem(sayFailed(found.name, found.reason))];
+  if (found.type === 'failed') return problem(sayFailed(found.name, found.reason));
   const ours: DnsRecord = {
     name: `_dmarc.${domain}`,
     type: 'TXT',
@@ -33,25 +33,21 @@ export async function examineDmarc(
     ];
   const { name, record, isInherited } = found;
   if (found.count > 1)
-    return [
-      problem(
-        `There are ${found.count} DMARC records at ${name}, and mail servers accept only one. Publish one.`,
-        {
-          ...ours,
-          name,
-          value: record,
-        },
-      ),
-    ];
+    return problem(
+      `There are ${found.count} DMARC records at ${name}, and mail servers accept only one. Publish one.`,
+      {
+        ...ours,
+        name,
+        value: record,
+      },
+    );
   const tags = readTags(record);
   const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
   if (!POLICIES.has(policy))
-    return [
-      problem(
-        `The DMARC record at ${name} has no policy that mail servers know (p=none, p=quarantine or p=reject).`,
-        { ...ours, name },
-      ),
-    ];
+    return problem(
+      `The DMARC record at ${name} has no policy that mail servers know (p=none, p=quarantine or p=reject).`,
+      { ...ours, name },
+    );
   const rest = alignment(domain, {
     signs,
     isStrict: tags.get('adkim')?.toLowerCase() === 's',

@@ -6,23 +6,18 @@ import { campaignMistakes, readCampaign, type CampaignResult } from '#server/cam
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { examineAddress } from '#desk/doctor/address.ts';
-import { examineBackup } from '#desk/doctor/backup.ts';
-import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
-import { examineDisk } from '#desk/doctor/disk.ts';
+import { examineBackup, examineDisk, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
+import { examineClock, judgeRefusals, judgeWebhooks, viewDatabase } from '#desk/doctor/database.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
-import { createDns } from '#server/platform/dns.ts';
+import { createDns, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
-import { about, within, type Finding } from '#desk/doctor/finding.ts';
-import { examineMailAccount, judgeRefusals } from '#desk/doctor/mail-account.ts';
+import { about, within, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { examineMailAccount, sendSample } from '#desk/doctor/mail-account.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
-import { examinePage } from '#desk/doctor/page.ts';
+import { examineAddress, examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
-import { sendSample } from '#desk/doctor/sample.ts';
-import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
-import { judgeWebhooks } from '#desk/doctor/webhooks.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
@@ -41,6 +36,8 @@ export type Patient = {
   readonly now: number;
   readonly signal: AbortSignal;
 };
+
+type Examination = readonly [check: string, result: Findings | Promise<Findings>];
 
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
@@ -69,45 +66,32 @@ async function lookAround(
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);
   const signal = AbortSignal.any([ended, limit.signal]);
-  const look = (check: string, examination: Promise<readonly Finding[]>) =>
-    within(check, LIMIT_MS + GRACE_MS, examination);
+  const { database, mail } = config;
+  const dns = createDns(dnsServers, signal);
+  const view = viewDatabase(database, signal);
+  const seen = view.then(({ look }) => look);
+  const examinations: readonly Examination[] = [
+    ['page', examinePage(config, signal)],
+    ['address', examineAddress(config, { dns, now, signal })],
+    ['database', view.then(({ findings }) => findings)],
+    ['disk', examineDiskOf(config, folder)],
+    ['clock', seen.then((look) => examineClock(look, now))],
+    ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
+    // After the look, which may make files.
+    ['files', seen.then(() => examineFiles(config, folder))],
+    ['backup', examineBackup(database, now)],
+    ['webhooks', seen.then((look) => judgeWebhooks(config, look))],
+    ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, now, signal })],
+    ['mail account', seen.then(judgeRefusals)],
+    ...examineSender(config, dns),
+    ...(sampleTo === null
+      ? []
+      : ([['sample', sendSample(config, { to: sampleTo, title, folder, signal })]] as const)),
+  ];
   try {
-    const view = viewDatabase(config.database, signal);
-    const found = await Promise.all([
-      look('page', examinePage(config, signal)),
-      look('address', examineAddress(config, { dns: createDns(dnsServers, signal), now, signal })),
-      look(
-        'database',
-        view.then(({ findings }) => findings),
-      ),
-      look('disk', examineDiskOf(config, folder)),
-      look(
-        'clock',
-        view.then((seen) => examineClock(seen.look, now)),
-      ),
-      look(
-        'secret',
-        view.then((seen) => examineSecret(config, { folder, look: seen.look })),
-      ),
-      look(
-        'files',
-        view.then(() => examineFiles(config, folder)),
-      ),
-      look('backup', examineBackup(config.database, now)),
-      look(
-        'webhooks',
-        view.then((seen) => judgeWebhooks(config, seen.look)),
-      ),
-      look('mail account', examineMail(config, { now, signal })),
-      look(
-        'mail account',
-        view.then((seen) => judgeRefusals(seen.look)),
-      ),
-      examineNames(config, { dnsServers, signal, look }),
-      ...(sampleTo === null
-        ? []
-        : [look('sample', sendSample(config, { to: sampleTo, title, folder, signal }))]),
-    ]);
+    const found = await Promise.all(
+      examinations.map(([check, examination]) => within(check, LIMIT_MS + GRACE_MS, examination)),
+    );
     return found.flat();
   } finally {
     clearTimeout(timer);
@@ -160,7 +144,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
 function judgePostalAddress(
   { guideEmail }: Pick<Config, 'guideEmail'>,
   { postalAddress }: Pick<Site, 'postalAddress'>,
-): Finding[] {
+): readonly Finding[] {
   if (guideEmail === 'off' || postalAddress !== undefined) return [];
   return [
     about('words').warning(
@@ -169,39 +153,16 @@ function judgePostalAddress(
   ];
 }
 
-async function examineDiskOf({ database }: Config, folder: string): Promise<readonly Finding[]> {
+async function examineDiskOf({ database }: Config, folder: string): Promise<Findings> {
   if (database.engine === 'sqlite' && database.file !== ':memory:')
     return examineDisk(path.dirname(database.file));
   const ours = await examineDisk(path.join(folder, 'data'));
   return database.engine === 'sqlite'
     ? ours
-    : [...ours, about('disk').note('The disk of PostgreSQL is its own machine’s, and was not looked at.')];
+    : [ours, about('disk').note('The disk of PostgreSQL is its own machine’s, and was not looked at.')];
 }
 
-async function examineMail(
-  { mail, publicUrl }: Config,
-  { now, signal }: { now: number; signal: AbortSignal },
-): Promise<readonly Finding[]> {
-  if (mail.kind === 'smtp') return examineMailAccount(mail.url, { publicUrl, now, signal });
-  return [
-    about('mail account').warning(
-      'SMTP_URL is not set: each e-mail is written to a file in data/mail/, and nobody gets a code.',
-    ),
-  ];
-}
-
-async function examineNames(
-  config: Config,
-  {
-    dnsServers,
-    signal,
-    look,
-  }: {
-    dnsServers: readonly string[] | undefined;
-    signal: AbortSignal;
-    look: (check: string, examination: Promise<readonly Finding[]>) => Promise<readonly Finding[]>;
-  },
-): Promise<readonly Finding[]> {
+function examineSender(config: Config, dns: Dns): readonly Examination[] {
   const { mail } = config;
   const sender = about('sender');
   const from = senderAddress(config);
@@ -213,13 +174,15 @@ async function examineNames(
         `MAIL_FROM is not set, so mail comes from ${from}. Set it to an address at your domain, such as Guide <guide@example.com>.`,
       ),
     );
-  if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain))
-    return [
-      ...findings,
+  const found: Examination = ['sender', findings];
+  if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain)) {
+    findings.push(
       (config.mailFrom === null ? sender.note : sender.problem)(
         `${domain} is not a public domain name: mail servers do not accept mail from ${from}, and DNS was not asked about it.`,
       ),
-    ];
+    );
+    return [found];
+  }
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
   // SPF applies to the envelope sender (RFC 7208, section 2.4).
   const returnDomain = config.bounceDomain ?? domain;
@@ -229,26 +192,18 @@ async function examineNames(
         `Reports of failed deliveries come back to ${returnDomain} (BOUNCE_DOMAIN), which needs an MX record for them and an SPF record that names the machines that send for you, as mail servers ask that domain and no longer ${domain}.`,
       ),
     );
-  const dns = createDns(dnsServers, signal);
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
   const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
   // A mail server on this machine has no public name.
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
-  const found = await Promise.all([
-    look('MX', examineMailExchange(dns, { domain, mailHost })),
-    returnDomain === domain ? [] : look('MX', examineMailExchange(dns, { domain: returnDomain, mailHost })),
-    look('SPF', examineSpf(dns, { domain: returnDomain, mailHost })),
-    look('DKIM', examineDkim(dns, dkim)),
-    look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : dnsDomainOf(dkim.domainName) })),
-    mailHost !== null
-      ? look('reverse DNS', examineReverseDns(dns, { domain, mailHost }))
-      : [
-          about('reverse DNS').note(
-            smtpHost === null
-              ? 'There is no mail server to look at.'
-              : `The mail server is on this machine (${smtpHost}): its public IP address cannot be seen from here.`,
-          ),
-        ],
-  ]);
-  return [...findings, ...found.flat()];
+  return [
+    found,
+    ...[...new Set([domain, returnDomain])].map(
+      (name) => ['MX', examineMailExchange(dns, { domain: name, mailHost })] as const,
+    ),
+    ['SPF', examineSpf(dns, { domain: returnDomain, mailHost })],
+    ['DKIM', examineDkim(dns, dkim)],
+    ['DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : dnsDomainOf(dkim.domainName) })],
+    ['reverse DNS', examineReverseDns(dns, { domain, mailHost })],
+  ];
 }

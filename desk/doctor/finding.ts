@@ -11,6 +11,9 @@ export type Finding = {
   readonly publish?: DnsRecord;
 };
 
+/** An examination finds one thing or several. */
+export type Findings = Finding | readonly Finding[];
+
 type MakeFinding = (sentence: string, publish?: DnsRecord) => Finding;
 
 export function about(check: string): Readonly<Record<State, MakeFinding>> {
@@ -24,8 +27,8 @@ export function about(check: string): Readonly<Record<State, MakeFinding>> {
 export async function within(
   check: string,
   limitMs: number,
-  examination: Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> {
+  examination: Findings | Promise<Findings>,
+): Promise<Findings> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding[]>((resolve) => {
     timer = setTimeout(
@@ -35,7 +38,7 @@ export async function within(
     );
   });
   try {
-    return await Promise.race([examination, late]);
+    return [await Promise.race([examination, late])].flat();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return [about(check).problem(`This could not be looked at: ${reason}`)];

@@ -1,30 +1,40 @@
+// Logs in to the mail server, and sends a sample.
+import { randomUUIDv7 } from 'node:crypto';
+import path from 'node:path';
 import { TLSSocket } from 'node:tls';
 
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
-import { about, type Finding } from '#desk/doctor/finding.ts';
-import type { Look } from '#server/db/backup/look-at-database.ts';
+import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { dkimComplaint } from '#server/mail/dkim-key.ts';
 import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
-import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
+import { connectionOptions, createMailer, explainAccount, senderAddress } from '#server/mail/mailer.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
 
 const { ok, note, warning, problem } = about('mail account');
+const sample = about('sample');
 
 /** Limit for each step: DNS, connection, greeting, and every reply. */
 const STEP_MS = 5_000;
 const SOON_DAYS = 14;
 
 /**
- * @param url SMTP_URL
  * @param publicUrl PUBLIC_URL
  * @param now milliseconds since 1970
  */
 export async function examineMailAccount(
-  url: string,
+  mail: Config['mail'],
   { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
-): Promise<readonly Finding[]> {
+): Promise<Findings> {
+  if (mail.kind === 'files')
+    return warning(
+      'SMTP_URL is not set: each e-mail is written to a file in data/mail/, and nobody gets a code.',
+    );
+  const { url } = mail;
   await rememberAddresses(url);
   const transport = new SMTPTransport({
     ...connectionOptions(url, publicUrl),
@@ -54,7 +64,7 @@ export async function examineMailAccount(
     const { auth } = transport;
     if (!auth)
       return [
-        ...encryption,
+        encryption,
         note(
           `${host} greets us. SMTP_URL has no user, so that no login was tried${connection.allowsAuth && !isLoopback(host) ? '; it offers one, and may refuse mail without' : ''}.`,
         ),
@@ -66,51 +76,94 @@ export async function examineMailAccount(
       }),
     ]);
     return [
-      ...encryption,
+      encryption,
       ok(
         `${host} takes the login of SMTP_URL. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries.`,
       ),
     ];
   } catch (error) {
-    return [problem(explainAccount(error, url))];
+    return problem(explainAccount(error, url));
   } finally {
     connection.close();
   }
 }
 
-/** @param look null if the database is missing or unreadable */
-export const judgeRefusals = (look: Look | null): readonly Finding[] =>
-  look?.refusesEverybody
-    ? [
-        problem(
-          'The mail server refused everybody within the last hour, and took no mail. Read its words (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and the account with the provider.',
-        ),
-      ]
-    : [];
-
 function judgeEncryption(
   connection: SMTPConnection,
   { url, host, now }: { url: string; host: string; now: number },
-): Finding[] {
+): Finding {
   const socket = connection._socket;
   if (!connection.secure || !(socket instanceof TLSSocket)) {
     const hasLogin = new URL(url).username !== '';
     if (isLoopback(host))
-      return [note(`The connection to ${host} is not encrypted; it stays on this machine.`)];
-    return [
-      warning(
-        hasLogin
-          ? `The connection to ${host} is not encrypted, and user, password and codes go over it, as SMTP_URL says.`
-          : `The connection to ${host} is not encrypted: who is on the way can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
-      ),
-    ];
+      return note(`The connection to ${host} is not encrypted; it stays on this machine.`);
+    return warning(
+      hasLogin
+        ? `The connection to ${host} is not encrypted, and user, password and codes go over it, as SMTP_URL says.`
+        : `The connection to ${host} is not encrypted: who is on the way can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
+    );
   }
   const { valid_to: end } = socket.getPeerCertificate();
   const encrypted = `The connection to ${host} is encrypted (${socket.getProtocol() ?? 'TLS'})`;
   if (!socket.authorized)
-    return [warning(`${encrypted}, but its certificate is not one that can be trusted, as SMTP_URL allows.`)];
+    return warning(`${encrypted}, but its certificate is not one that can be trusted, as SMTP_URL allows.`);
   const days = Math.floor((Date.parse(end) - now) / DAY_MS);
   return days < SOON_DAYS
-    ? [warning(`${encrypted}. Its certificate ends in ${days} days; the operator of ${host} must renew it.`)]
-    : [ok(`${encrypted}, with a certificate that can be trusted.`)];
+    ? warning(`${encrypted}. Its certificate ends in ${days} days; the operator of ${host} must renew it.`)
+    : ok(`${encrypted}, with a certificate that can be trusted.`);
+}
+
+/**
+ * Sends a sample.
+ * @param title product title, as in code mails
+ * @param folder of the instance
+ */
+export async function sendSample(
+  config: Config,
+  { to, title, folder, signal }: { to: string; title: string; folder: string; signal: AbortSignal },
+): Promise<Finding> {
+  const { mail, bounceDomain } = config;
+  // An unsigned sample would not show how codes arrive.
+  const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimComplaint(mail.dkim) : null;
+  if (complaint !== null) return sample.problem(`No sample was sent: ${complaint}`);
+  const mailer = createMailer(config, {
+    title,
+    folder: path.join(folder, 'data', 'mail'),
+    announce: () => {},
+    // Uses the envelope domain of codes, so that SPF is checked for it. Bounces to this e-mail address are ignored.
+    returnPathOf: bounceDomain === null ? undefined : () => `sample@${bounceDomain}`,
+  });
+  try {
+    const outcome = await mailer.send(composeSample(config, to, title), signal);
+    if (mail.kind === 'files' && outcome.type === 'sent')
+      return sample.note(`SMTP_URL is not set, so that the sample to ${to} was ${outcome.reply}.`);
+    if (outcome.type === 'sent')
+      return sample.ok(
+        `The mail server took a sample for ${to} and said “${oneLine(outcome.reply)}”. Look whether it arrived, and not among the junk.`,
+      );
+    return sample.problem(
+      outcome.type === 'refused'
+        ? `The mail server refused the sample for ${to}: ${oneLine(outcome.reason)}`
+        : `The sample for ${to} could not be sent: ${oneLine(outcome.reason)}`,
+    );
+  } finally {
+    mailer.close();
+  }
+}
+
+/** Replies of mail servers often have several lines. */
+const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
+
+function composeSample(config: Config, to: string, title: string) {
+  const sentences = [
+    `This is a test. The operator of “${title}” asked for it, to see whether its e-mails arrive.`,
+    `It was sent from ${senderAddress(config)}, on the way that codes take. Nothing needs to be done.`,
+  ];
+  return {
+    id: randomUUIDv7(),
+    to,
+    subject: 'Test: the e-mails of your page arrive',
+    text: `${sentences.join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en"><body>${sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join('')}</body></html>\n`,
+  };
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
-import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
+import { about, type DnsRecord, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, warning, problem } = about('MX');
 
@@ -14,9 +14,9 @@ const { ok, warning, problem } = about('MX');
 export async function examineMailExchange(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
-): Promise<readonly Finding[]> {
+): Promise<Findings> {
   const answer = await dns.mailServers(domain);
-  if (answer.type === 'failed') return [problem(sayFailed(domain, answer.reason))];
+  if (answer.type === 'failed') return problem(sayFailed(domain, answer.reason));
   const publish: DnsRecord = {
     name: domain,
     type: 'MX',
@@ -25,48 +25,40 @@ export async function examineMailExchange(
   if (answer.type === 'nothing') {
     const direct = await dns.addresses(domain);
     if (direct.type === 'records')
-      return [
-        warning(
-          `${domain} has no MX record, so that answers go to the machine that ${domain} itself names. Name the server that takes mail.`,
-          publish,
-        ),
-      ];
-    return [
-      problem(
-        answer.isKnownName
-          ? `${domain} has no MX record: no answer and no report of a failed delivery can come back, and many mail servers refuse such a sender. Name the server that takes mail.`
-          : `DNS knows no ${domain}: nobody accepts mail from there. Mend MAIL_FROM, or register the domain and name the server that takes its mail.`,
+      return warning(
+        `${domain} has no MX record, so that answers go to the machine that ${domain} itself names. Name the server that takes mail.`,
         publish,
-      ),
-    ];
+      );
+    return problem(
+      answer.isKnownName
+        ? `${domain} has no MX record: no answer and no report of a failed delivery can come back, and many mail servers refuse such a sender. Name the server that takes mail.`
+        : `DNS knows no ${domain}: nobody accepts mail from there. Mend MAIL_FROM, or register the domain and name the server that takes its mail.`,
+      publish,
+    );
   }
   const servers = answer.records.toSorted((one, other) => one.priority - other.priority);
   // A null MX (RFC 7505) refuses all mail.
   if (servers.some(({ exchange }) => exchange === '' || exchange === '.'))
-    return [
-      problem(
-        `${domain} says that it takes no mail (a null MX): mail servers refuse such a sender. Name the server that takes mail instead.`,
-        publish,
-      ),
-    ];
+    return problem(
+      `${domain} says that it takes no mail (a null MX): mail servers refuse such a sender. Name the server that takes mail instead.`,
+      publish,
+    );
   const judged = await Promise.all(
     servers.map(async ({ exchange }) => ({ exchange, answer: await addressesOf(dns, exchange) })),
   );
   const dead = judged.filter(({ answer: { type } }) => type === 'nothing').map(({ exchange }) => exchange);
   const unclear = judged.filter(({ answer: { type } }) => type === 'failed').map(({ exchange }) => exchange);
   if (dead.length === servers.length)
-    return [
-      problem(
-        `The MX of ${domain} names ${dead.join(', ')}, which has no address: nothing can come back. Name a server that has one.`,
-        publish,
-      ),
-    ];
+    return problem(
+      `The MX of ${domain} names ${dead.join(', ')}, which has no address: nothing can come back. Name a server that has one.`,
+      publish,
+    );
   if (dead.length > 0)
-    return [
-      warning(`The MX of ${domain} names ${dead.join(', ')}, which has no address. Take that record out.`),
-    ];
-  if (unclear.length > 0) return [problem(sayFailed(unclear.join(', '), 'no address'))];
-  return [ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`)];
+    return warning(
+      `The MX of ${domain} names ${dead.join(', ')}, which has no address. Take that record out.`,
+    );
+  if (unclear.length > 0) return problem(sayFailed(unclear.join(', '), 'no address'));
+  return ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`);
 }
 
 /** Mail servers ignore an MX that contains an IP address. */

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { createDns, type Dns } from '#server/platform/dns.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
-import type { Finding } from '#desk/doctor/finding.ts';
+import type { Finding, Findings } from '#desk/doctor/finding.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
@@ -16,13 +16,10 @@ import { withDnsServer, type NameRecords } from '#testing/dns-server.ts';
 
 type Zone = Readonly<Record<string, NameRecords>>;
 
-async function finds(
-  zone: Zone,
-  examination: (dns: Dns) => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> {
+async function finds(zone: Zone, examination: (dns: Dns) => Promise<Findings>): Promise<readonly Finding[]> {
   let findings: readonly Finding[] = [];
   await withDnsServer(zone, async ({ address }) => {
-    findings = await examination(createDns([address], new AbortController().signal));
+    findings = [await examination(createDns([address], new AbortController().signal))].flat();
   });
   return findings;
 }
@@ -146,7 +143,7 @@ describe('SPF', () => {
     };
     const found = await spf1(zone);
     assert.equal(found.state, 'problem');
-    assert.match(found.sentence, /needs 11 look-ups and may need 10.*include:big\.test 10, mx 1\./);
+    assert.match(found.sentence, /needs 11 look-ups, and mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./);
     assert.equal(found.publish?.value, 'v=spf1 mx -all');
     const ten = await spf1({ ...zone, ...of('v=spf1 include:big.test -all') });
     assert.equal(ten.state, 'ok', 'ten are allowed');
@@ -187,9 +184,6 @@ describe('SPF', () => {
     ['v=spf1 ipv6:2001:db8::1 -all', 'problem', 'v=spf1 ip6:2001:db8::1 -all'],
     ['v=spf1 all:x ~all', 'problem', 'v=spf1 a:mail.example.com ~all'],
     ['v=spf1 include:gone.test ~all', 'problem', 'v=spf1 a:mail.example.com ~all'],
-    ['v=spf1 ptr ~all', 'warning', 'v=spf1 a:mail.example.com ~all'],
-    ['v=spf1 mx ptr ~all', 'warning', 'v=spf1 mx ~all'],
-    ['v=spf1 ip4:192.0.2.1 ptr -all', 'warning', 'v=spf1 ip4:192.0.2.1 -all'],
     ['v=spf1 ip4:192.0.2.1 +all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
@@ -221,21 +215,12 @@ describe('SPF', () => {
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
-  it('gets a warning for one missing name, and is invalid with three', async () => {
-    const one = await spf1(of('v=spf1 a:gone.test -all'));
-    assert.equal(one.state, 'warning');
-    assert.match(one.sentence, /asks for gone\.test, which is not there/);
-    const three = await spf1(of('v=spf1 a:g1.test mx:g2.test a:g3.test -all'));
-    assert.equal(three.state, 'problem');
-    assert.match(three.sentence, /asks for 3 names that are not there/);
-  });
-
   it('does not follow an endless chain', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
     await withDnsServer(zone, async ({ address, questions }) => {
       const dns = createDns([address], new AbortController().signal);
-      const [found] = await examineSpf(dns, { domain, mailHost: null });
+      const [found] = [await examineSpf(dns, { domain, mailHost: null })].flat();
       assert.equal(found?.state, 'problem');
       assert(questions.length < 60, `${questions.length} questions`);
     });

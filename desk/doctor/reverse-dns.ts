@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
-import { about, type Finding } from '#desk/doctor/finding.ts';
+import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
@@ -14,24 +15,27 @@ const MOST_ADDRESSES = 4;
 
 /**
  * @param domain of MAIL_FROM
- * @param mailHost name or IP address in SMTP_URL
+ * @param mailHost name or IP address in SMTP_URL, or null
  */
 export async function examineReverseDns(
   dns: Dns,
-  { domain, mailHost }: { domain: string; mailHost: string },
-): Promise<readonly Finding[]> {
+  { domain, mailHost }: { domain: string; mailHost: string | null },
+): Promise<Findings> {
+  if (mailHost === null) return note('There is no mail server to look at.');
+  if (isLoopback(mailHost))
+    return note(
+      `The mail server is on this machine (${mailHost}): its public IP address cannot be seen from here.`,
+    );
   if (isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain))
-    return [
-      note(
-        `${mailHost} belongs to another organisation, which sends from its own machines: it keeps their names, and they were not looked at.`,
-      ),
-    ];
+    return note(
+      `${mailHost} belongs to another organisation, which sends from its own machines: it keeps their names, and they were not looked at.`,
+    );
   const answer =
     isIP(mailHost) === 0
       ? await dns.addresses(mailHost)
       : ({ type: 'records', records: [mailHost] } as const);
-  if (answer.type === 'failed') return [problem(sayFailed(mailHost, answer.reason))];
-  if (answer.type === 'nothing') return [problem(`DNS knows no address of the mail server ${mailHost}.`)];
+  if (answer.type === 'failed') return problem(sayFailed(mailHost, answer.reason));
+  if (answer.type === 'nothing') return problem(`DNS knows no address of the mail server ${mailHost}.`);
   return Promise.all(
     answer.records
       .slice(0, MOST_ADDRESSES)

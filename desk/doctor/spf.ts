@@ -1,8 +1,8 @@
-// SPF (RFC 7208): checks for one valid record with at most ten look-ups that does not allow everybody. Providers may send from machines
-// other than the one in SMTP_URL, so the sending machines remain unknown.
+// SPF (RFC 7208): one record that can be parsed and needs at most ten look-ups. Which machines send for the domain is
+// known only to the mail provider.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
-import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
-import { evaluate, type Evaluation } from '#desk/doctor/spf-evaluation.ts';
+import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
 import {
   correctTerm,
   isSpf,
@@ -13,20 +13,13 @@ import {
   withoutTerm,
   type Term,
 } from '#desk/doctor/spf-record.ts';
-import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-senders.ts';
 
 const { ok, warning, problem } = about('SPF');
 
 /** RFC 7208, section 4.6.4. */
 const LOOKUPS_LIMIT = 10;
-const VOID_LOOKUPS_LIMIT = 2;
-
-type OwnRecord = {
-  readonly domain: string;
-  readonly text: string;
-  readonly terms: readonly Term[];
-  readonly publish: (text: string) => DnsRecord;
-};
+/** The count stops here, because mail servers already ignore such a record. */
+const FOLLOWED_LOOKUPS = 40;
 
 /**
  * @param domain of the envelope sender: BOUNCE_DOMAIN, or that of MAIL_FROM
@@ -35,7 +28,7 @@ type OwnRecord = {
 export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
-): Promise<readonly Finding[]> {
+): Promise<Findings> {
   // Removing a term must not leave a record without senders.
   const publish = (text: string): DnsRecord => ({
     name: domain,
@@ -43,112 +36,120 @@ export async function examineSpf(
     value: namesSenders(text) ? text : text.replace(/^v=spf1/i, `v=spf1 ${senderTerm(mailHost, domain)}`),
   });
   const answer = await dns.texts(domain);
-  if (answer.type === 'failed') return [problem(sayFailed(domain, answer.reason))];
+  if (answer.type === 'failed') return problem(sayFailed(domain, answer.reason));
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
   const [text] = records;
   if (text === undefined)
-    return [
-      problem(
-        `${domain} has no SPF record: mail servers cannot tell whether a mail of ours was sent by a stranger. ${
-          mailHost === null || !isGuess(mailHost, domain)
-            ? 'Publish one.'
-            : 'Publish one, with the name that your mail provider gives for it.'
-        }`,
-        publish(`v=spf1 ${senderTerm(mailHost, domain)} ~all`),
-      ),
-    ];
+    return problem(
+      `${domain} has no SPF record, so mail servers cannot tell our mail from a stranger's. ${
+        mailHost === null || !isGuess(mailHost, domain)
+          ? 'Publish one.'
+          : 'Publish one, with the name that your mail provider gives for it.'
+      }`,
+      publish(`v=spf1 ${senderTerm(mailHost, domain)} ~all`),
+    );
   if (records.length > 1)
-    return [
-      problem(
-        `${domain} has ${records.length} SPF records, and mail servers accept only one. Replace them with one.`,
-        publish(mergeRecords(records)),
-      ),
-    ];
+    return problem(
+      `${domain} has ${records.length} SPF records, and mail servers accept only one. Replace them with one.`,
+      publish(mergeRecords(records)),
+    );
   const parsed = parseRecord(text);
   if (parsed.type === 'broken')
-    return [
+    return problem(
+      `The SPF record of ${domain} has "${parsed.text}", which is not valid there: mail servers ignore the whole record.`,
+      publish(correctTerm(text, parsed.text)),
+    );
+  const { faults, unanswered, included, costs } = await followIncludes(dns, domain, parsed.terms);
+  const lookups = [...costs.values()].reduce((sum, cost) => sum + cost, 0);
+  const findings: Finding[] = [
+    ...faults.map(({ sentence, term }) =>
       problem(
-        `The SPF record of ${domain} has "${parsed.text}", which is not valid there: mail servers ignore the whole record.`,
-        publish(correctTerm(text, parsed.text)),
+        `${sentence} Mail servers ignore the whole SPF record of ${domain}.`,
+        publish(withoutTerm(text, term)),
       ),
-    ];
-  const record: OwnRecord = { domain, text, terms: parsed.terms, publish };
-  const evaluation = await evaluate(dns, domain, parsed.terms);
-  const findings = [
-    ...judgeFaults(record, evaluation),
-    ...judgeLookups(record, evaluation),
-    ...judgeVoids(record, evaluation),
-    ...judgeProvider(record, evaluation, mailHost),
-    ...judgeEnd(record),
-    ...judgePtr(record),
+    ),
+    ...[...unanswered].map((name) => problem(sayFailed(name, 'asked for SPF'))),
   ];
+  if (lookups > LOOKUPS_LIMIT) {
+    const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
+    findings.push(
+      problem(
+        `The SPF record of ${domain} needs ${lookups} look-ups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Take out what no longer sends for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
+        publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
+      ),
+    );
+  }
+  const provider = mailHost === null ? undefined : providerOf(mailHost);
+  if (provider?.keepsSender && !included.has(provider.domain))
+    findings.push(
+      problem(
+        `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like a stranger's. Include it.`,
+        publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
+      ),
+    );
+  findings.push(...judgeEnd(domain, { text, terms: parsed.terms, publish }));
   return findings.length > 0
     ? findings
-    : [
-        ok(
-          `${domain} has one SPF record, with ${evaluation.lookups} of ${LOOKUPS_LIMIT} look-ups: ${text}. Whether it names the machines that send for you, your mail provider knows.`,
-        ),
-      ];
+    : ok(
+        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} look-ups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
+      );
 }
 
-const judgeFaults = (
-  { domain, text, publish }: OwnRecord,
-  { faults, unanswered }: Evaluation,
-): readonly Finding[] => [
-  ...faults.map(({ sentence, term }) =>
-    problem(
-      `${sentence} Mail servers ignore the whole SPF record of ${domain}.`,
-      publish(withoutTerm(text, term.text)),
-    ),
-  ),
-  ...[...new Set(unanswered)].map((name) => problem(sayFailed(name, 'asked for SPF'))),
-];
+type Followed = {
+  /** Reasons why mail servers ignore the whole record, with the responsible term of our record. */
+  readonly faults: { readonly sentence: string; readonly term: string }[];
+  readonly unanswered: Set<string>;
+  readonly included: Set<string>;
+  /** Look-ups per term of our record, includes counted: the operator can only remove these terms. */
+  readonly costs: Map<string, number>;
+};
 
-function judgeLookups(
-  { domain, text, publish }: OwnRecord,
-  { lookups, costs }: Evaluation,
+/** Counts look-ups in the worst case: no match until the end of the record. */
+async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]): Promise<Followed> {
+  const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), costs: new Map() };
+  let lookups = 0;
+  await follow(terms, [domain], null);
+  return followed;
+
+  /** @param path of domains to this record; own is the term of our record that led here, null in our record */
+  async function follow(record: readonly Term[], path: readonly string[], own: string | null): Promise<void> {
+    const end = record.findIndex(({ name }) => name === 'all');
+    // Terms after "all", and then also "redirect", have no effect (section 6.1).
+    const asked = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
+    await Promise.all(
+      asked.filter(({ name }) => ASKS_DNS.has(name)).map((term) => count(term, path, own ?? term.text)),
+    );
+  }
+
+  async function count(term: Term, path: readonly string[], own: string): Promise<void> {
+    lookups += 1;
+    followed.costs.set(own, (followed.costs.get(own) ?? 0) + 1);
+    const target = term.target.toLowerCase();
+    const leadsOn = term.name === 'include' || term.name === 'redirect';
+    // Macros (%) depend on the individual mail.
+    if (!leadsOn || target.includes('%') || lookups > FOLLOWED_LOOKUPS) return;
+    const fault = (what: string) =>
+      void followed.faults.push({ sentence: `The SPF record of ${path.at(-1)} ${what}.`, term: own });
+    if (path.includes(target)) return fault(`leads back to ${target}`);
+    followed.included.add(target);
+    const answer = await dns.texts(target);
+    if (answer.type === 'failed') return void followed.unanswered.add(target);
+    const [text, ...others] = answer.type === 'records' ? answer.records.filter(isSpf) : [];
+    if (text === undefined) return fault(`includes ${target}, which has none`);
+    if (others.length > 0) return fault(`includes ${target}, which has several`);
+    const parsed = parseRecord(text);
+    if (parsed.type === 'broken')
+      return fault(`includes ${target}, whose record is broken at "${parsed.text}"`);
+    await follow(parsed.terms, [...path, target], own);
+  }
+}
+
+const ASKS_DNS: ReadonlySet<Term['name']> = new Set(['a', 'mx', 'ptr', 'exists', 'include', 'redirect']);
+
+function judgeEnd(
+  domain: string,
+  { text, terms, publish }: { text: string; terms: readonly Term[]; publish: (text: string) => DnsRecord },
 ): readonly Finding[] {
-  if (lookups <= LOOKUPS_LIMIT) return [];
-  const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
-  return [
-    problem(
-      `The SPF record of ${domain} needs ${lookups} look-ups and may need ${LOOKUPS_LIMIT}: mail servers ignore it. Take out what no longer sends for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
-      publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
-    ),
-  ];
-}
-
-function judgeVoids({ domain }: OwnRecord, { voids }: Evaluation): readonly Finding[] {
-  if (voids.length > VOID_LOOKUPS_LIMIT)
-    return [
-      problem(
-        `The SPF record of ${domain} asks for ${voids.length} names that are not there (${voids.join(', ')}), and may for ${VOID_LOOKUPS_LIMIT}: mail servers ignore it. Take them out.`,
-      ),
-    ];
-  if (voids.length === 0) return [];
-  return [
-    warning(
-      `The SPF record of ${domain} asks for ${voids.join(' and ')}, which ${voids.length === 1 ? 'is' : 'are'} not there. Take out what no longer sends for you.`,
-    ),
-  ];
-}
-
-function judgeProvider(
-  { domain, text, publish }: OwnRecord,
-  { included }: Evaluation,
-  mailHost: string | null,
-): readonly Finding[] {
-  const provider = mailHost === null ? undefined : providerOf(mailHost);
-  if (provider === undefined || !provider.keepsSender || included.has(provider.domain)) return [];
-  return [
-    problem(
-      `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like a stranger's. Include it.`,
-      publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
-    ),
-  ];
-}
-
-function judgeEnd({ domain, text, terms, publish }: OwnRecord): readonly Finding[] {
   const all = terms.find(({ name }) => name === 'all');
   if (all === undefined) {
     if (terms.some(({ name }) => name === 'redirect')) return [];
@@ -166,18 +167,6 @@ function judgeEnd({ domain, text, terms, publish }: OwnRecord): readonly Finding
         ? `The SPF record of ${domain} ends with "${all.text}": anybody may send in your name. Put ~all there.`
         : `The SPF record of ${domain} ends with "?all", which says nothing about others. Put ~all there.`,
       publish(replaceTerm(text, all.text, '~all')),
-    ),
-  ];
-}
-
-function judgePtr({ domain, text, terms, publish }: OwnRecord): readonly Finding[] {
-  const end = terms.findIndex(({ name }) => name === 'all');
-  const pointers = terms.filter(({ name }, at) => name === 'ptr' && (end < 0 || at < end));
-  if (pointers.length === 0) return [];
-  return [
-    warning(
-      `The SPF record of ${domain} uses "ptr", which is slow and no longer to be used (RFC 7208, section 5.5).`,
-      publish(pointers.reduce((rest, term) => withoutTerm(rest, term.text), text)),
     ),
   ];
 }

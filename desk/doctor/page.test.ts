@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { examineAddress } from '#desk/doctor/address.ts';
+import { examineAddress } from '#desk/doctor/page.ts';
 import { createDns } from '#server/platform/dns.ts';
 import {
   TEST_CERTIFICATE,
@@ -60,11 +60,13 @@ async function found(
   const sentences: string[] = [];
   await withDnsServer(zone, async ({ address }) => {
     const limit = new AbortController();
-    const findings = await examineAddress(
+    const examined = await examineAddress(
       { publicUrl, basePath: '/guide', trustProxy },
       { dns: createDns([address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
     );
-    sentences.push(...findings.map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`));
+    sentences.push(
+      ...[examined].flat().map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`),
+    );
     limit.abort();
   });
   return sentences;

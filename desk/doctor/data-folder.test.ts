@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { examineClock } from '#desk/doctor/database.ts';
-import { judgeRoom } from '#desk/doctor/disk.ts';
+import { judgeRoom } from '#desk/doctor/data-folder.ts';
 import { behindPgBouncer, ENGINES } from '#testing/databases.ts';
 import { findingsAbout, NOW, patientOf, withInstance } from '#testing/examined-instance.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -143,7 +143,7 @@ describe('the doctor', () => {
         refusesEverybody: false,
         writeFault: null,
       };
-      const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];
+      const about = (clockAheadMs: number) => [examineClock({ ...look, clockAheadMs }, NOW)].flat()[0];
       assert.equal(about(-900)?.state, 'ok');
       assert.match(
         about(90_000)?.sentence ?? '',

@@ -1,0 +1,137 @@
+// Checks the disk, the secret, who can read the files, and the newest backup.
+import { existsSync } from 'node:fs';
+import { readFile, statfs, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
+import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Look } from '#server/db/backup/look-at-database.ts';
+import { sayOpenToOthers } from '#server/platform/private-files.ts';
+import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
+import { errorCode } from '#server/platform/error-code.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
+
+const disk = about('disk');
+const secret = about('secret');
+const files = about('files');
+const backup = about('backup');
+
+const MIB = 1024 ** 2;
+const LOW_BYTES = 1024 * MIB;
+const SCARCE_BYTES = 100 * MIB;
+
+/** @param folder of the database; may be missing */
+export async function examineDisk(folder: string): Promise<Finding> {
+  let place = folder;
+  while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
+  const { bavail, bsize, files: mostFiles, ffree } = await statfs(place);
+  return judgeRoom(place, { freeBytes: bavail * bsize, filesLeft: mostFiles === 0 ? null : ffree });
+}
+
+/** @param room filesLeft is null on a disk without a limit of files */
+export function judgeRoom(
+  folder: string,
+  { freeBytes, filesLeft }: { freeBytes: number; filesLeft: number | null },
+): Finding {
+  const free =
+    freeBytes >= LOW_BYTES
+      ? `${(freeBytes / LOW_BYTES).toFixed(1)} GiB`
+      : `${Math.floor(freeBytes / MIB)} MiB`;
+  const sentence = `The disk of ${folder} has ${free} free.`;
+  if (filesLeft !== null && filesLeft < 100)
+    return disk.problem(`The disk of ${folder} has no room for more files (${filesLeft} left). Delete some.`);
+  if (freeBytes < SCARCE_BYTES) return disk.problem(`${sentence} Make room before leads are turned away.`);
+  return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Make some room.`) : disk.ok(sentence);
+}
+
+/** 32 random characters contain at least this many different ones, whatever the alphabet. */
+const FEW_CHARACTERS = 10;
+const SHORT_PERIOD = 22;
+
+/**
+ * @param folder of the instance
+ * @param look null if the database is missing or unreadable
+ */
+export function examineSecret(
+  config: Config,
+  { folder, look }: { folder: string; look: Look | null },
+): Findings {
+  const weak = config.appSecrets.some(isGuessable);
+  if (weak)
+    return secret.problem(
+      'APP_SECRET looks made up by hand: a stranger who guesses it makes codes and sessions. Put a random one before it (APP_SECRET=new,old) and take the old one out after a day: openssl rand -base64 32',
+    );
+  const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
+  const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
+  if (kept?.type === 'unusable') return secret.problem(kept.sentence);
+  if (kept?.type === 'missing')
+    return (look?.secretIds.length ?? 0) > 0
+      ? [
+          secret.problem(
+            `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret.`,
+          ),
+        ]
+      : [secret.note(`There is no secret yet: the first start makes one and keeps it in ${file}.`)];
+  const where = kept === null ? 'APP_SECRET' : file;
+  const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
+  if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
+    return secret.warning(
+      `${where} differs from the secrets that this database knows: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
+    );
+  return secret.ok(
+    kept === null
+      ? 'APP_SECRET is long enough, and does not look made up.'
+      : `${file} holds a secret that the server made.`,
+  );
+}
+
+export function examineFiles(config: Config, folder: string): Findings {
+  const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
+  return open.length > 0
+    ? open.map((name) => files.warning(sayOpenToOthers(name)))
+    : [
+        files.ok(
+          'No other user of this machine can read the files of the database, the secret or the DKIM key.',
+        ),
+      ];
+}
+
+/** Detects few different characters, repetition and common words; randomness cannot be proven. */
+function isGuessable(typed: string): boolean {
+  if (new Set(typed).size < FEW_CHARACTERS) return true;
+  for (let period = 1; period <= Math.min(SHORT_PERIOD, typed.length / 2); period += 1)
+    if (typed.slice(period) === typed.slice(0, -period)) return true;
+  return /change.?me|password|example|secret.?secret|1234567890|abcdefgh|qwerty/i.test(typed);
+}
+
+/** A failed nightly backup is reported on the next day. */
+const LATE_DAYS = 2;
+
+/** `desk backup` records its last success in this file. */
+const noteBeside = (file: string): string => path.join(path.dirname(file), 'last-backup');
+
+/** @param file path of the database */
+export const noteBackup = (file: string, now: number): Promise<void> =>
+  writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
+
+export async function examineBackup(database: Config['database'], now: number): Promise<Findings> {
+  if (database.engine !== 'sqlite' || database.file === ':memory:') return [];
+  const text = await readFile(noteBeside(database.file), 'utf8').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  });
+  const at = text === null ? Number.NaN : Date.parse(text.trim());
+  if (Number.isNaN(at))
+    return backup.note(
+      'No backup by npm run -s desk -- backup is known. Where nothing else copies the database each night, have it called (docs/running.md).',
+    );
+  const days = Math.floor((now - at) / DAY_MS);
+  return [
+    days > LATE_DAYS
+      ? backup.warning(`The newest backup is ${days} days old. See why the nightly one fails.`)
+      : backup.ok(
+          `The newest backup is ${days === 0 ? 'of the last 24 hours' : `${days === 1 ? '1 day' : `${days} days`} old`}.`,
+        ),
+  ];
+}
