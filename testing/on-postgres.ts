@@ -53,7 +53,7 @@ const DESK = [
   'desk/commands/send-guide',
   'desk/commands/suppress',
   'desk/desk',
-  'desk/doctor/data-and-secret',
+  'desk/doctor/data-folder',
   'desk/server/handlers/changes',
   'desk/server/handlers/figures',
   'desk/server/handlers/people',

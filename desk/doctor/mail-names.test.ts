@@ -143,7 +143,10 @@ describe('SPF', () => {
     };
     const found = await spf1(zone);
     assert.equal(found.state, 'problem');
-    assert.match(found.sentence, /needs 11 look-ups, and mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./);
+    assert.match(
+      found.sentence,
+      /needs 11 look-ups, and mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./,
+    );
     assert.equal(found.publish?.value, 'v=spf1 mx -all');
     const ten = await spf1({ ...zone, ...of('v=spf1 include:big.test -all') });
     assert.equal(ten.state, 'ok', 'ten are allowed');
