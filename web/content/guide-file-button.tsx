@@ -6,7 +6,7 @@ import { DownloadIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** @param onAccessEnded called when the session is over; the article then explains how to continue */
+/** @param onAccessEnded called when the session has ended */
 export function GuideFileButton({
   label,
   onAccessEnded,

@@ -1,4 +1,4 @@
-// Shares the public page by the device's share sheet, or copies the link.
+// Opens the device's share sheet, or copies the link.
 
 type ShareData = { readonly title: string; readonly text: string; readonly url: string };
 

@@ -1,4 +1,4 @@
-// The frame shared by form and code screen, so that nothing moves between them.
+// Shared by form and code screen, so nothing moves between them.
 import type { ReactNode, Ref } from 'react';
 
 import { steps as words } from '#campaign/interface.yaml';

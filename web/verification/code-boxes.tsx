@@ -60,14 +60,14 @@ export function CodeBoxes({
               boxes.current[box] = element;
             }}
             className={styles.box}
-            // Without maxlength, which would cut off autofill of all six digits into one box.
+            // No maxlength, which would truncate autofill of all six digits into one box.
             type="text"
             inputMode="numeric"
             enterKeyHint={box === CODE_LENGTH - 1 ? 'done' : 'next'}
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            // Marks the refusal until something is typed.
+            // Marks the refusal until the visitor types.
             aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
             aria-describedby={complaint === null ? undefined : failureId}
             value={digit}

@@ -77,7 +77,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
   );
 }
 
-/** Compared with a deadline, so that a suspended tab is right at once. */
+/** Compared with a deadline, so the countdown is right when a suspended tab wakes. */
 function useNow(): number {
   const [now, setNow] = useState(timeNow);
   useEffect(() => {

@@ -19,7 +19,7 @@ export type CodeEntryProps = {
   readonly disabled: boolean;
   readonly onType: () => void;
   readonly onEdit: () => void;
-  /** Called each time all six boxes become filled. */
+  /** Called whenever all six boxes have become filled. */
   readonly onComplete: (code: string) => void;
 };
 
@@ -40,7 +40,7 @@ export function useCodeEntry({
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
-  /** A complete code, pasted while another one is checked. */
+  /** A complete code, pasted while another one is being checked. */
   const waiting = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
@@ -98,7 +98,7 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   }, [boxes]);
 }
 
-/** Digits typed or pasted outside any field go into the boxes. */
+/** Puts digits typed or pasted outside any field into the boxes. */
 function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;
