@@ -214,7 +214,7 @@ for (const engine of ENGINES) {
           await run(0, ['suppress', 'add', 'grace@example.com']);
           await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
           await run(1, ['export', '--out', folder]);
-          // The queued code is only discarded after 61 s; a seal waits for it.
+          // A seal waits for the queued code, which is only discarded after 61 s.
           await server.advance(61);
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);

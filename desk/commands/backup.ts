@@ -69,7 +69,7 @@ export function addBackup(program: Command, desk: Desk): void {
     });
 }
 
-/** Explains why a database cannot be used; continues a sentence that begins with its name. */
+/** Continues a sentence that begins with the database's name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':

@@ -26,7 +26,6 @@ async function* piped(text: string): AsyncIterable<Uint8Array> {
   for (let at = 0; at < text.length; at += 1_000) yield Buffer.from(text.slice(at, at + 1_000));
 }
 
-/** @returns the result for one piped message */
 async function bounce(
   server: ServerUnderTest,
   text: string,
@@ -46,7 +45,6 @@ const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** @returns the ID and Message-ID of an unused code's mail */
 async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
   await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
   const mail = await server.inbox.waitForMail(EMAIL);

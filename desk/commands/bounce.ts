@@ -112,7 +112,6 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-/** @throws {CommandFailure} if it is not a readable file */
 async function mustBeFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;

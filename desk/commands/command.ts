@@ -14,10 +14,7 @@ export type Desk = {
    * @throws {CommandFailure} if it cannot be opened
    */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
-  /**
-   * Writes to standard output and waits for the reader.
-   * @throws {CommandFailure} if writing fails
-   */
+  /** Writes to standard output and waits for the reader. */
   readonly print: (text: string) => Promise<void>;
   readonly note: (line: string) => void;
   /** Reads standard input; returns null on a terminal. */
@@ -31,7 +28,7 @@ export type Desk = {
   readonly clock: () => number;
   /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[];
-  /** The instance to examine; defaults to the one of this process. */
+  /** The instance to examine; defaults to this one. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 

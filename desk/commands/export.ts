@@ -105,14 +105,14 @@ Examples:
           await append(text);
           count += leadIds.length;
           if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
-          // Joins the IDs of a page: a million separate strings need far more memory.
+          // Joins the IDs of a page, because a million separate strings need far more memory.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${sayPeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
-      // Remembered last: after an earlier failure, the next export repeats these leads.
+      // Remembered last: after a failure, the next export repeats these leads.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
@@ -125,7 +125,7 @@ Examples:
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
       if (isLeft) desk.note(`${out} stays as it is, with the leads of an earlier export.`);
 
-      /** Files of --since-last are kept under another name, because no later export repeats their leads. */
+      /** Keeps the previous file of --since-last under another name, because no later export repeats its leads. */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
@@ -163,7 +163,6 @@ Examples:
     });
 }
 
-/** @throws {CommandFailure} if there was no export */
 async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   const exports = await listExports(db);
   const found = exports.find((one) => one.name === name);

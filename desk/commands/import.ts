@@ -29,7 +29,7 @@ type Outcome = ImportCounts & {
   readonly rows: number;
   /** Rows that repeat an e-mail address. */
   readonly repeated: number;
-  /** Rows of people without a status that shows agreement, in this or another row. */
+  /** Rows of people without a status that shows consent, in this or another row. */
   readonly unsubscribed: number;
   /** Statuses that excluded people, the most frequent first, with their number of rows. */
   readonly statusesLeftOut: readonly LeftOutStatus[];
@@ -37,7 +37,7 @@ type Outcome = ImportCounts & {
   readonly badLines: readonly BadLine[];
   /** Answers that do not fit the current form; the person is imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
-  /** People with broken letters in name or company; they are imported. */
+  /** People with garbled letters in name or company; they are imported. */
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
@@ -138,7 +138,6 @@ Example:
     });
 }
 
-/** @throws {CommandFailure} if it does not fit on one line */
 function readConsentSource(typed: string): string {
   const text = typed.trim();
   if (text.length >= NAME_MIN_LENGTH && text.length <= NAME_MAX_LENGTH && isSingleLine(text)) return text;

@@ -79,7 +79,6 @@ Examples:
     });
 }
 
-/** @throws {CommandFailure} if the site uses the file, or it is unusable */
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
@@ -94,7 +93,6 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
     );
 }
 
-/** @throws {CommandFailure} if PostgreSQL has other connections */
 async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
@@ -168,7 +166,6 @@ async function toFile<Result>(
   }
 }
 
-/** @throws {CommandFailure} if tables or rows exist; nothing has changed then */
 async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)

@@ -65,7 +65,6 @@ const sshTarget = ({ SSH_CONNECTION: ssh = '', USER: user, LOGNAME: name }: Node
   return port === undefined || port === '22' ? target : `-p ${port} ${target}`;
 };
 
-/** @throws {CommandFailure} if the port is taken */
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer();
   try {

@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // A code could still be entered, so it is not shown.
+        // The code still works, so it is not shown.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 

@@ -461,7 +461,7 @@ describe('the report', () => {
       await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
       const { notEntered, bySource, byPlatform } = await reportOf(server);
       assert.deepEqual(notEntered, []);
-      // Requests count under their first source, leads under the form whose code was entered.
+      // Requests count for their first source, leads for the form whose code was entered.
       assert.deepEqual(bySource, [
         { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
         { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },

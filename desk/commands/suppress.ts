@@ -199,10 +199,7 @@ function addImportList(list: Command, desk: Desk): void {
     });
 }
 
-/**
- * Reads the whole file before anything changes.
- * @throws {CommandFailure} if a line has no e-mail address, or an unknown reason
- */
+/** Reads the whole file before anything changes. */
 async function readList(
   file: string,
   otherwise: GivenReason,

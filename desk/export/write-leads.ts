@@ -49,10 +49,7 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
   }
 }
 
-/**
- * CSV is RFC 4180 in UTF-8, with apostrophes before formulas.
- * @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions
- */
+/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions */
 export async function* writeLeads(
   db: Db,
   selection: LeadSelection,

@@ -1,4 +1,4 @@
-// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16, so that memory use does not grow with the file.
+// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
@@ -13,7 +13,7 @@ export type CsvEvent =
       readonly line: number;
       readonly cells: readonly string[];
     }
-  /** Reading stops. The sentence continues after the file's name and says what to do. */
+  /** Ends the reading. The sentence continues after the file's name and tells the operator what to do. */
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
@@ -84,7 +84,7 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
   return 'utf-8';
 }
 
-/** The most frequent separator in the headings outside quotes, or that of Excel's line sep=;. */
+/** The most frequent separator in the headings outside quotes, or the one in Excel's line sep=;. */
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
   const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
   if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };

@@ -13,7 +13,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 
-/** Work on the whole chain takes seconds per 100,000 consents. */
+/** Checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
   readonly signal: AbortSignal;
   readonly onSealed: (count: number) => void;
@@ -64,9 +64,8 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * Proof for one e-mail address. Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its
- * entry. Entries with a wrong hash only appear as errors.
- * @returns JSON, a printable page, and whether the consent is proved
+ * Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its entry. Entries with a wrong hash
+ * only appear as errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(

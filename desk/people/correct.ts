@@ -17,7 +17,7 @@ import {
 } from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
 
-/** Maximum of form.yaml, in characters. */
+/** Characters; the maximum of form.yaml. */
 const LONGEST = 2000;
 
 /** `text` separates choices with ; and is empty to delete the answer. */
@@ -75,10 +75,7 @@ export async function correctAnswers(
   return result;
 }
 
-/**
- * @param held current answers; those to removed questions can be changed too
- * @throws {CommandFailure} for an unknown question or a bad answer
- */
+/** @param held current answers; those to removed questions can be changed too */
 function readAnswer(
   { id, text: typed }: AnswerChange,
   { fields, messages }: OwnForm,

@@ -1,4 +1,3 @@
-// Erases a person: rows, mail files, and traces in database files.
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/residual-data.ts';
 import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
@@ -17,10 +16,10 @@ type Erasure = {
 };
 
 /**
- * Erases a person. After the rows are deleted, all remaining steps run even if one fails.
+ * Erases rows, mail files and traces in database files. After the rows are deleted, all remaining steps run even if one fails.
  * @param person an ID, or the e-mail address as stored
  * @param options check: throws to cancel; details: for the audit log
- * @returns null if nobody has this ID
+ * @returns null if the ID is unknown
  */
 export async function erasePerson(
   service: Service,

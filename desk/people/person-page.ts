@@ -5,10 +5,7 @@ import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 
-/**
- * @param writtenAt ISO 8601
- * @returns a self-contained HTML document
- */
+/** @param writtenAt ISO 8601 */
 export function personPage({
   email,
   data,

@@ -12,7 +12,7 @@ import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
 /**
- * Empty filters are ignored.
+ * Ignores empty filters.
  * @throws {CommandFailure} for an invalid day or flag
  */
 export function selectionOf({

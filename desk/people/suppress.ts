@@ -10,7 +10,7 @@ import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
 
-/** An operator cannot give the reason `erased`; only an erasure adds it. */
+/** Without `erased`, which only an erasure adds. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
@@ -18,7 +18,7 @@ export type GivenReason = (typeof GIVEN_REASONS)[number];
  * Also withdraws a lead's consent, unless the reason does not imply it.
  * @param tx holds the lock of the e-mail address
  * @param entry email: as stored
- * @returns false if suppressed for this reason before
+ * @returns false if already suppressed for this reason
  */
 export async function suppressAddress(
   tx: Db,

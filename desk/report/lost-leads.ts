@@ -10,7 +10,7 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
-  /** Answers to custom questions by ID; absent without such questions. */
+  /** By question ID; absent without custom questions. */
   readonly answers?: OwnAnswers;
   /** Time of the newest request; ISO 8601 in UTC. */
   readonly asked_at: string;

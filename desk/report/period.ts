@@ -1,4 +1,4 @@
-// Report periods in days of UTC, with the previous period for comparison.
+// Report periods in UTC days, with the previous period for comparison.
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 

@@ -130,7 +130,7 @@ const MOST_WITH_FIGURE = 14;
 const MOST_NAMES = 8;
 const LEAST_SLOTS = 7;
 
-/** Positions are percentages, so that text keeps its size at every width. */
+/** Positions are percentages, so text keeps its size at every width. */
 function daysSvg(rows: readonly SectionRow[]): string {
   const longest = longestOf(rows);
   if (longest === 0) return '';
@@ -165,7 +165,7 @@ function daysSvg(rows: readonly SectionRow[]): string {
 
 /**
  * Keeps text inside the drawing.
- * @param x in percent
+ * @param x percent
  */
 function textAt(x: number, y: number, text: string, name: string): string {
   const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];

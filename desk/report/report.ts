@@ -23,7 +23,7 @@ export type Report = {
     Figures,
     'leads' | 'funnel' | 'timeToEnter'
   >;
-  /** Absent without questions that have choices. */
+  /** Absent without multiple-choice questions. */
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
   readonly byVariant?: Comparison;

@@ -29,7 +29,6 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
   unknown: 'Mail is no longer kept',
 };
 
-/** Example: 12,345 */
 export const number = (value: number): string => value.toLocaleString('en');
 
 function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
@@ -90,10 +89,7 @@ function duration(seconds: number): string {
   return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
-/**
- * @param iso an ISO 8601 time
- * @returns for example 17 November 2026, in UTC
- */
+/** Example: 17 November 2026, in UTC */
 export const longDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', {
     day: 'numeric',
@@ -320,10 +316,7 @@ const FATES_IN_A_SENTENCE: typeof FATES = {
   unknown: 'have mail that is no longer kept',
 };
 
-/**
- * Example: 3.1%; one decimal for small shares.
- * @param share from 0 to 1
- */
+/** Example: 3.1% for 0.031 */
 export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** Example: 2.4 to 4.0% */

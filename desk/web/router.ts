@@ -37,5 +37,5 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   notify();
 }
 
-/** Whether to announce the new page, which browsers do not do for client-side navigation. */
+/** Browsers do not announce a new page after client-side navigation. */
 export const hasMoved = (): boolean => moved;

@@ -1,4 +1,3 @@
-// All text of the desk, in English, one object per page.
 import { pluralForm } from '#shared/words.ts';
 
 const NUMBERS = new Intl.NumberFormat('en-GB');

@@ -9,9 +9,7 @@ export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: n
 
 /**
  * Counts an attempt in its own transaction.
- * @param key of the counter
  * @param lock serialises parallel attempts; defaults to `key`
- * @param limits maximum per window
  * @returns null while all limits hold
  */
 export async function countUpTo(

@@ -5,7 +5,7 @@ import { hashOf } from '#desk/server/auth/sessions.ts';
 import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
-  /** Travels in the URL's fragment, which browsers do not send. */
+  /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
   /**
    * Uses up the token.

@@ -36,7 +36,7 @@ export type SignIn = {
   /** @param browserId from the cookie, or a new one */
   readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
   /**
-   * The attempt is counted and committed before the comparison.
+   * Counts and commits the attempt before the comparison.
    * @param browserId null without a cookie
    */
   readonly enter: (code: string, from: Place & { browserId: string | null }) => Promise<EnterOutcome>;
@@ -45,7 +45,7 @@ export type SignIn = {
 
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
-/** Milliseconds; random, so that the load of queueing reveals nothing about a request. */
+/** Milliseconds; random, so the load of queueing reveals nothing about a request. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
 const TRIED_AGAIN_MS = 10_000;
 
@@ -168,7 +168,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
           const tooMany = await countFrom(tx, engine, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // Same limit as with a code, so that the response does not reveal one.
+        // Same limit as with a code, so the response does not reveal one.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts =
           (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;

@@ -32,7 +32,6 @@ export const suppressions: Handler<typeof suppressionsCall> = async ({ service, 
   };
 };
 
-/** @throws {CommandFailure} for an invalid `next` */
 function readPlace(text: string) {
   const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
   if (at === undefined || key === undefined || reason === undefined)

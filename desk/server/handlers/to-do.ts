@@ -27,7 +27,7 @@ export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' |
 export type ToDoParts = {
   readonly findSample: ReturnType<typeof createFindSample>;
   readonly findWriteFault: ReturnType<typeof createWriteCheck>;
-  /** The last findings; undefined before the first run. */
+  /** Undefined before the first run. */
   readonly findings: () => readonly Finding[] | undefined;
 };
 

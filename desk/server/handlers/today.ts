@@ -79,7 +79,7 @@ export async function figuresOf(
 }
 
 const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
-/** A challenge is one per browser and e-mail address; repeated requests do not add to it. */
+/** One per browser and e-mail address, however often a code is requested. */
 const CHALLENGES = { table: 'submissions', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;

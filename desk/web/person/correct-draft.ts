@@ -56,7 +56,10 @@ export type Changes = {
   answers?: Record<string, string>;
 };
 
-/** @returns null without changes; ignores surrounding spaces */
+/**
+ * Ignores surrounding spaces.
+ * @returns null without changes
+ */
 export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
   const changes: Changes = {};
   for (const field of ['name', 'company'] as const)

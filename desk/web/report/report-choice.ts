@@ -4,7 +4,7 @@ const DEFAULT_PERIOD = '30d';
 const SPANS = ['7d', '30d', '90d', '52w'] as const;
 const MONTHS = 12;
 
-/** Leaves validation of the period to the server. */
+/** The server validates the period. */
 export function readReportChoice(query: URLSearchParams): ReportAsked {
   const said = (name: string) => query.get(name)?.trim() || undefined;
   const source = said('source');
