@@ -1,4 +1,4 @@
-// `npm run dev`. Starts the API, which takes longest, before it loads the rest.
+// `npm run dev`. The API takes longest, so it starts first.
 import { createServer, type AddressInfo } from 'node:net';
 import * as module from 'node:module';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents. A
-// count that rose fails; a count that fell must be written here, so it never rises again. `--show NAME` lists the places of one.
+// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents. A higher
+// count fails; a lower count must be written here, so it never rises again. `--show NAME` lists the places of one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -109,7 +109,7 @@ for (const [name, { count, instead }] of Object.entries(PHRASES)) {
   process.exitCode = 1;
 }
 
-/** Prose of a file by line: a document whole, otherwise comments and strings that are sentences. */
+/** Yields the prose of a file by line: all of a document, otherwise comments and strings that are sentences. */
 function* textsIn(file: string, source: string): Generator<readonly [line: number, text: string]> {
   const prose = file.endsWith('.md')
     ? source.replaceAll(/```.*?```/gs, (code) => code.replaceAll(/[^\n]/g, ''))

@@ -1,4 +1,4 @@
-// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write]  (writes both)
+// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write] (updates both)
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -16,7 +16,6 @@ const COMMENT_WIDTH = 110;
 
 const entries: readonly (readonly [name: string, setting: Setting])[] = Object.entries(SETTINGS);
 
-/** Breaks a comment into lines. */
 const comment = (text: string): string => {
   const lines = [''];
   for (const word of text.split(' ')) {

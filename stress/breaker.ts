@@ -1,5 +1,5 @@
-// Does the breaker open during list bombs, and only then? Plays attacks and honest hours. Usage: breaker.ts [hours of each
-// kind] [--dry]
+// Does the breaker open during list bombs, and only then? Simulates attacks and ordinary hours. Usage: breaker.ts [hours of each kind]
+// [--dry]
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';
@@ -18,7 +18,7 @@ import { networkAddress } from '#stress/harness/visitors.ts';
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
 const PAST_DAYS = 8;
-/** Strangers' mails within the hour. */
+/** Mails to strangers within the hour. */
 const GOAL = 1_600;
 
 const SEED = 20_261_121;
@@ -114,7 +114,7 @@ type Attack = {
 type Outcome = {
   /** Minute when the breaker opened for everybody. */
   readonly openedAfter: number | null;
-  /** Mails without a proof of work: until then, or in the whole hour. */
+  /** Mails without a proof of work, until then or in the whole hour. */
   readonly strangersMailed: number;
   readonly attackerPaysAlone: number;
   readonly visitors: number;
@@ -166,7 +166,7 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
   };
 }
 
-/** Plays an hour, or until the breaker opens for everybody. */
+/** Simulates an hour, or until the breaker opens for everybody. */
 async function play(page: Page, attack: Attack | null): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await withServer({ engine: 'sqlite' }, async (server) => {
@@ -244,7 +244,7 @@ const attacks: {
     })),
   ),
   { page: 'busy', attack: { networks: 10, enters: 0, strangersAt: 'many domains' }, isPromised: true },
-  // The best known attacks: measured, not promised.
+  // The best known attacks, which are measured without a promise.
   ...[
     { own: { domains: 100 }, enters: 0.31 },
     { own: { domains: 300 }, enters: 0.31 },

@@ -1,5 +1,5 @@
-// How likely does a stranger guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a
-// live code, each a chance of one in a million. Usage: guessing.ts [hours] [--dry]
+// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a live code;
+// each has a chance of one in a million. Usage: guessing.ts [hours] [--dry]
 import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
@@ -196,7 +196,7 @@ const DAY_MINUTES = 24 * 60;
 const LIFE_MINUTES = 9;
 const HOUR_MINUTES = 60;
 
-/** Codes across the edges of a day: five mailed before it, five in its middle, as many as possible at its end. */
+/** Codes on both sides of midnight: five mailed before it, five at noon, as many as possible at the end of the day. */
 const acrossTheEdge: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;
@@ -215,7 +215,7 @@ const acrossTheEdge: Strategy = (attacker) => {
         browsers.push(browser);
       }
     }
-    // The first codes wait until the day begins, shortly before they expire.
+    // The first codes are used when the day begins, shortly before they expire.
     if (browsers.length === 0 || minute < begin + LIFE_MINUTES) return;
     await attacker.guess(attacker.newBrowser());
     for (const own of browsers) await attacker.guess(own);

@@ -176,7 +176,7 @@ async function write(name: string, picture: Sharp): Promise<void> {
   if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes; the limit is ${MOST_BYTES}.`);
 }
 
-/** The inbox and the report are shown next to each other. */
+/** README shows the inbox and the report next to each other. */
 const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
 
 async function makeInbox(browser: Browser): Promise<void> {

@@ -1,5 +1,5 @@
-// Photographs every stage at three widths, light and dark. Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]
-// (default: Chromium)
+// Photographs every stage at three widths, light and dark. Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit] (default:
+// Chromium)
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

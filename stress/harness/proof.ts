@@ -1,4 +1,4 @@
-// The frame of a proof: collects broken promises and rows, updates docs/figures.md and sets the exit code.
+// The frame of a stress test: collects broken promises and rows, updates docs/figures.md and sets the exit code.
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';

@@ -48,7 +48,7 @@ export type Ledger = {
   readonly failed: Map<string, number>;
   /** 5xx without a sentence, and 503 without Retry-After. */
   readonly wordless: string[];
-  /** Each response: arrival (milliseconds since 1970), duration, status. */
+  /** `at`: milliseconds since 1970. */
   readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
 

@@ -1,4 +1,4 @@
-// A fixed number of visitors (closed loop), or a fixed rate whatever the response times (open loop).
+// A fixed number of visitors (closed loop), or a fixed rate regardless of response times (open loop).
 import { setTimeout } from 'node:timers/promises';
 
 export type Measured = {
