@@ -158,7 +158,6 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
   return { appUrl: `${SITE_PATH}/${app.fileName}`, secondFileUrl: `${SITE_PATH}/${second.fileName}` };
 }
 
-/** @param list a file in web/styles */
 async function buildCriticalStyles(list: string): Promise<string> {
   const output = await run({
     publicDir: false,

@@ -6,7 +6,6 @@ import path from 'node:path';
 const HOST = '127.0.0.1';
 const port = Number(process.env['PORT'] ?? 5173);
 
-/** @returns the port; null if another program uses it */
 function tryPort(wanted: number): Promise<number | null> {
   const probe = createServer();
   return new Promise((resolve) => {

@@ -2,10 +2,6 @@
 import { Blob, Buffer as Text, Face, Feature, Font, shape } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
 
-/**
- * @param whole font with a variable weight
- * @returns WOFF2
- */
 export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]): Promise<Buffer> {
   const letters = texts.join('');
   const font = await subsetFont(whole, letters, {

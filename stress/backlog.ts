@@ -70,7 +70,6 @@ function slowly(mailsASecond: number): InboxBehaviour {
   };
 }
 
-/** @returns the result, and the statuses of /api/health meanwhile */
 async function meetSite<Result>(
   engine: Engine,
   { behaviour, env }: { behaviour: InboxBehaviour; env?: Record<string, string> },

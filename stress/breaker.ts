@@ -121,7 +121,6 @@ type Outcome = {
   readonly visitorsPay: number;
 };
 
-/** @returns whether the browser got a code */
 function createAttacker(server: ServerUnderTest, attack: Attack, random: () => number) {
   const total = GOAL / (1 - attack.enters);
   const perMinute = total / (attack.within ?? MINUTES);
@@ -166,7 +165,6 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
   };
 }
 
-/** Simulates an hour, or until the breaker opens for everybody. */
 async function play(page: Page, attack: Attack | null): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await withServer({ engine: 'sqlite' }, async (server) => {
@@ -187,7 +185,6 @@ async function play(page: Page, attack: Attack | null): Promise<Outcome> {
         const browser = createVisitor(server, address);
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (statusCode === 428 && server.breakerReasons.length === 0) visitorsPay += 1;
-        // Seven of ten read the code within a minute; one of ten takes four.
         const patience = random();
         const after = patience < 0.7 ? 1 : patience < 0.9 ? 2 : 4;
         if (statusCode === 202 && enters) waiting.push({ browser, email, minute: minute + after });

@@ -147,7 +147,6 @@ const { looks, result: seconds } = await watchWhile(
   },
 );
 
-// A visitor must still succeed.
 const ledger = newLedger();
 await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
 

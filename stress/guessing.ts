@@ -100,7 +100,6 @@ function createAttacker(server: ServerUnderTest) {
       tally.codes += (await server.countRows('codes')) - before;
       return response.statusCode === 202;
     },
-    /** Guesses until refused, at most `times`. */
     guess: async (browser: Visitor, times = Number.POSITIVE_INFINITY): Promise<void> => {
       const tally = tallyNow();
       for (let count = 0; count < times; count += 1) {
@@ -155,7 +154,6 @@ const withoutChallenge: Strategy = (attacker) => async () => {
 /** Minutes until the shared budget has five more attempts. */
 const SHARED_PAUSE_MINUTES = 12;
 
-/** The best known strategy. */
 const everything: Strategy = (attacker) => {
   let minute = -1;
   let browsers: Visitor[] = [];

@@ -19,7 +19,6 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
 
-/** File name prefixes and sizes. */
 const PICTURES: Readonly<Record<string, readonly Size[]>> = {
   hero: [
     [640, 512],

@@ -115,7 +115,6 @@ async function walk(page: Page, name: string): Promise<void> {
   await shoot('404', false);
 }
 
-/** Loads lazy pictures. */
 async function scrollThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let y = 0; y < document.body.scrollHeight; y += 500) {

@@ -48,7 +48,6 @@ export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiErro
 export const isDeadCode = (error: unknown): boolean =>
   failedWith(error, 'wrong-code') ||
   failedWith(error, 'invalid-input') ||
-  // The challenge has ended.
   failedWith(error, 'too-many-tries') ||
   failedWith(error, 'too-many-tries-without-cookies') ||
   (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
@@ -116,7 +115,6 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Rethrows the refusal if the proof fails. */
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
     const module = await withinLimit(
@@ -145,7 +143,6 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-/** Returns null if there is no mail or the server cannot be reached. */
 export async function fetchMailFate(id: string): Promise<MailFate | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;

@@ -5,7 +5,6 @@ import { FIRST_TOUCH_KEY, tabStorage, thisPage, touchOf } from '#web/first-touch
 /** Some proxies refuse requests with more than 8,000 bytes of headers, including cookies. */
 const HEADER_MAX_LENGTH = 4_000;
 
-/** Contains only the last touch if both are too long. */
 export function visitHeader(storage = tabStorage, page = thisPage): Record<string, string> {
   const last = touchOf(page());
   let first = last;

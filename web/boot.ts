@@ -28,7 +28,6 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 let started = false;
 /** An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressed = -1;
-/** The button under a finger, until its click arrives. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
 let released = false;
@@ -53,7 +52,6 @@ const onIntent = (event: Event): void => {
     }
   } else if (type === 'pointerup') {
     released = true;
-    // A replaced button never gets the click.
     setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     released = false;
@@ -146,7 +144,6 @@ const loadFonts = () => {
     );
     if (analytics) faces?.push(loaded);
   }
-  // The 404 page has no visit counter.
   if (analytics && counterUrl)
     void Promise.all(faces ?? [])
       .then(() => import(/* @vite-ignore */ counterUrl))

@@ -31,7 +31,6 @@ declare module '#campaign/landing.yaml' {
         | With<
             Benefits,
             {
-              /** SVG paths of an icon from the campaign's set. */
               readonly cards: readonly (Benefits['cards'][number] & {
                 readonly drawing: string | undefined;
               })[];

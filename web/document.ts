@@ -15,7 +15,6 @@ export type DocumentParts = {
   readonly appUrl: string;
   readonly secondFileUrl: string;
   readonly counterUrl: string | null;
-  /** Inline SVG, which saves a request. */
   readonly icon: string;
   readonly page: 'home' | '404';
   readonly variant: string | null;
@@ -104,7 +103,6 @@ export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
 </urlset>
 `;
 
-/** The web app manifest (W3C). */
 export function renderManifest(site: Site, path: string): string {
   return `${JSON.stringify({
     name: site.title,

@@ -21,7 +21,6 @@ export type Challenge = {
 
 export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 
-/** Other stages may keep a code screen to return to. */
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
   /** After a reload, before the server has been asked about the challenge. */

@@ -5,6 +5,5 @@ import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 /** `/?variant=b` previews a page; nothing is counted. */
 export const isPreview = (): boolean => variant !== undefined && /[?&]variant=/.test(location.search);
 
-/** Empty for previews and for visitors who ask not to be counted. */
 export const ownVariant = (): { readonly variant?: string } =>
   variant === undefined || isPreview() || asksNotToBeCounted() ? {} : { variant };

@@ -29,7 +29,7 @@ export type Actor = { readonly who: string; readonly from: string };
 type Line = Actor & {
   readonly deed: DeskAction;
   readonly about: string | null;
-  /** Such as the filter and format of an export; never personal data. */
+  /** Never personal data. */
   readonly details?: string | undefined;
 };
 
@@ -134,7 +134,6 @@ export const noteCommand = (
   details?: string,
 ): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
 
-/** The remote end of an ssh connection, or the name of this machine. */
 const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
 
 export const logEntryOf = ({

@@ -59,7 +59,7 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
 
 for (const engine of ENGINES) {
   describe(`desk bounce on ${engine}`, () => {
-    it('suppresses an address once if the report contains the Message-ID of our mail', () =>
+    it('suppresses an e-mail address once if the bounce report contains the Message-ID of our mail', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         const first = await bounce(server, deliveryStatus({ messageId }));
@@ -71,7 +71,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('accepts a return path signed by us in any letter case, but no forged one', () =>
+    it('accepts our signed return path in upper or lower case, but not a forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['bounced']);
       }));
 
-    it('ignores a message about unknown mail or another recipient', () =>
+    it('ignores a bounce report about unknown mail or another recipient', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [text, type] of [
@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
-    it('ignores temporary failures and failures unrelated to the address', () =>
+    it('ignores bounces that are temporary or unrelated to the e-mail address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('keeps consent that was verified later, whatever time the report claims', () =>
+    it('keeps consent verified after the bounce, whatever time the report claims', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
 
-    it('does not restore an erased person', () =>
+    it('a bounce report does not restore an erased person', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
@@ -200,7 +200,7 @@ for (const engine of ENGINES) {
 }
 
 describe('desk bounce', () => {
-  it('reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
+  it('desk bounce reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const mail = path.join(folder, 'Maildir');
@@ -224,7 +224,7 @@ describe('desk bounce', () => {
       assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
-  it('reads every report in an mbox, and lists one that contains only prose', () =>
+  it('desk bounce reads every report in an mbox, and lists one that contains only prose', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
@@ -240,7 +240,7 @@ describe('desk bounce', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('reads files and rejects incorrect calls', () =>
+  it('desk bounce reads files and rejects incorrect calls', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
@@ -262,7 +262,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('notes, failures and JSON contain no control characters from untrusted text', () =>
+it('notes, failures and JSON of desk bounce contain no control characters from untrusted text', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u200Db\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');

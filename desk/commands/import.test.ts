@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('imports nothing with a bad line, unless --skip-bad skips it', () =>
+    it('imports nothing from a file with a bad line, unless --skip-bad skips it', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('supports show, person, correct and erase, also for earlier leads', () =>
+    it('show, person, correct and erase work for imported people, even earlier leads', () =>
       withServer({ engine }, async (server) => {
         await importFile(
           server,
@@ -303,7 +303,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('imports long files in batches and resumes a stopped import', () =>
+    it('imports a long file in batches and resumes a stopped import', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         await inFolder(async (folder) => {
@@ -346,7 +346,7 @@ it('an import does not restore a person erased meanwhile, on postgres', () =>
   }));
 
 describe('an import', () => {
-  it('reads separators, byte order marks, UTF-16 and dates of common tools', () =>
+  it('imports separators, byte order marks, UTF-16 and dates of common tools', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const text = (lines: readonly string[][], separator: string) =>
         lines.map((cells) => cells.join(separator)).join('\n');
@@ -391,7 +391,7 @@ describe('an import', () => {
       }
     }));
 
-  it('skips people with any status that shows no agreement, and lists these statuses', () =>
+  it('an import skips people whose status does not show consent, and lists these statuses', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -440,7 +440,7 @@ describe('an import', () => {
       );
     }));
 
-  it('skips people who unsubscribed, bounced or opted out according to any column', () =>
+  it('an import skips people who unsubscribed, bounced or opted out according to any column', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const file of FILES_OF_TOOLS.split(/^# /m).slice(1)) {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
@@ -464,7 +464,7 @@ describe('an import', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
-  it('names unused columns, and counts people without a time of consent', () =>
+  it('an import names unused columns, and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
@@ -480,7 +480,7 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
-  it('reports letters damaged before the import', () =>
+  it('an import reports letters that were already garbled in the file', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
@@ -489,7 +489,7 @@ describe('an import', () => {
       assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('skips people with a bad line, which might say that they unsubscribed', () =>
+  it('an import skips people with a bad line, because it might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,
@@ -511,7 +511,7 @@ describe('an import', () => {
       );
     }));
 
-  it('rejects an unreadable file with a reason and imports none of it', () =>
+  it('an import rejects an unreadable file with a reason and imports none of it', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;

@@ -31,7 +31,6 @@ type Outcome = ImportCounts & {
   readonly repeated: number;
   /** Rows of people without a status that shows consent, in this or another row. */
   readonly unsubscribed: number;
-  /** Statuses that excluded people, the most frequent first, with their number of rows. */
   readonly statusesLeftOut: readonly LeftOutStatus[];
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
@@ -300,7 +299,6 @@ function noteOutcome(
     );
 }
 
-/** Example: "Unsubscribed" (12), "Pending" (3) and 4 more */
 function sayStatuses(statuses: readonly LeftOutStatus[]): string {
   const shown = statuses
     .slice(0, STATUSES_SHOWN)

@@ -8,7 +8,6 @@ const asksForData = (args: readonly string[]): boolean =>
       arg === '--json' || arg === '--format=jsonl' || (arg === 'jsonl' && args[at - 1] === '--format'),
   );
 
-/** @returns null before help, JSON and errors in the settings */
 export function instanceLine(
   settings: ReturnType<typeof readSettings>,
   args: readonly string[],

@@ -29,13 +29,11 @@ export const STATE_WORDS: Readonly<
 export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
-/** @throws {CommandFailure} if the span is empty */
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)
     throw new CommandFailure('--until must be after --since: change one of them, or give both.', 2);
 }
 
-/** @throws {CommandFailure} if options exclude each other */
 export function checkSelection({
   state,
   flag,

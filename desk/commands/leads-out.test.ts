@@ -30,7 +30,7 @@ const rowsOf = (csv: string): string[][] =>
 
 for (const engine of ENGINES) {
   describe(`listed and exported leads on ${engine}`, () => {
-    it('include the consent and exclude unverified people', () =>
+    it('listed and exported leads include the consent and exclude unverified people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('can be searched, newest first, with a limit', () =>
+    it('searches leads, newest first, with a limit', () =>
       withServer({ engine }, async (server) => {
         const form = { company: 'müller & Söhne' };
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('of an unknown source are refused, suggesting the nearest known sources', () =>
+    it('refuses an unknown source, and suggests the nearest known sources', () =>
       withServer({ engine }, async (server) => {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
         assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
       }));
 
-    it('appear in exactly one nightly export, even after failures', () =>
+    it('a lead appears in exactly one nightly export, even after failures', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('can be listed by export name, and the last export can be repeated', () =>
+    it('lists leads by the name of their export, and repeats the last export', () =>
       withServer({ engine }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
@@ -257,7 +257,7 @@ for (const engine of ENGINES) {
         assert.equal(old?.last_leads, 2);
       }));
 
-    it('are not left in a partial file if stopped, and the previous file stays', () =>
+    it('a stopped export leaves no partial file, and keeps the previous one', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'leads.csv');
@@ -274,7 +274,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are separate from unverified and imported people', () =>
+    it('exports verified, unverified and imported people separately', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -354,7 +354,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('have unsubscribe link and campaign for a CRM, and only hashed addresses for advertisers', () =>
+    it('exports unsubscribe link and campaign for a CRM, but only hashed e-mail addresses for advertisers', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
         await server.advance(1);
@@ -429,7 +429,7 @@ describe('a command', () => {
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 
-  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('a desk command called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
       [['export', '--since', '2026-02-31'], /Say a day/],
@@ -460,7 +460,7 @@ describe('a command', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('that is unknown or has wrong arguments points to the help', async () => {
+  it('a desk command that is unknown or has wrong arguments points to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

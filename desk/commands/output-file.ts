@@ -115,7 +115,6 @@ function refuseForeignPipe(file: string, place: string, found: Stats): void {
 /**
  * @param what names the output in the failure: "a backup"
  * @returns the path with all links resolved
- * @throws {CommandFailure} if it is not a file
  */
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
@@ -125,7 +124,6 @@ export async function filePlace(file: string, what: string): Promise<string> {
 
 const MOST_LINKS = 40;
 
-/** The file may not exist yet. */
 async function withoutLinks(file: string): Promise<string> {
   const left = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
   let place = '/';
@@ -188,7 +186,6 @@ export const besideOf = (file: string): string =>
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-/** @throws {CommandFailure} with a sentence if the file system refuses */
 export async function orSay<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();

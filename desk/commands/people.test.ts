@@ -44,7 +44,7 @@ async function everything({ database: { db } }: ServerUnderTest): Promise<string
 
 for (const engine of ENGINES) {
   describe(`one person on ${engine}`, () => {
-    it('has a timeline of requests, mail, attempts, codes, consents, reads, corrections and exports', () =>
+    it("a person's timeline has requests, mail, attempts, codes, consents, reads, corrections and exports", () =>
       withServer({ engine }, async (server) => {
         const visitor = await becomeLead(server, EMAIL);
         await server.advance(60);
@@ -84,7 +84,7 @@ for (const engine of ENGINES) {
       }));
 
     if (engine === 'postgres')
-      it('keeps a correction and a new form verified at the same time', () =>
+      it('keeps a correction and a new form saved at the same time', () =>
         withServer({ engine }, async (server) => {
           await becomeLead(server, EMAIL);
           const { db } = server.database;
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
           assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
         }));
 
-    it('cannot get a corrected answer that the form would reject', () =>
+    it('refuses to correct an answer to one that the form would reject', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('is erased everywhere after confirmation, and nobody else is', () =>
+    it('erases a person everywhere after confirmation, and nobody else', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await becomeLead(server, 'eve@example.com', 'Eve Moneypenny');
@@ -152,7 +152,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
       }));
 
-    it('is exported completely as JSON and as a page without scripts', () =>
+    it('exports all data about a person as JSON and as a page without scripts', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL, NASTY);
         await inFolder(async (folder) => {
@@ -173,7 +173,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an invalid e-mail address is rejected', () =>
+it('commands about a person reject an invalid e-mail address', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const command of [
       ['show'],

@@ -119,7 +119,7 @@ const peopleOf = (funnel: Report['funnel']) =>
 
 for (const engine of ENGINES) {
   describe(`reporting on ${engine}`, () => {
-    it('a week of visits appears in report and lost leads', (test) =>
+    it('a week of visits appears in the report and among the lost leads', (test) =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
 
@@ -298,7 +298,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the funnel runs from page to article once these are counted', () =>
+    it("the report's funnel runs from page to article once these are counted", () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
         await server.advance(3 * DAY_SECONDS);
@@ -441,7 +441,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the report', () => {
-  it('of an empty period says that nothing happened', () =>
+  it('the report of an empty period says that nothing happened', () =>
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
         const out = path.join(folder, 'report.html');
@@ -453,7 +453,7 @@ describe('the report', () => {
       }),
     ));
 
-  it('counts a person with two requests once, by the last outcome', () =>
+  it('the report counts a person with two requests once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await ask(server, 'ada@example.com', 'newsletter');
       await server.inbox.waitForMail('ada@example.com');
@@ -469,7 +469,7 @@ describe('the report', () => {
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
 
-  it('shows the twelve largest sources and groups the others, whatever strangers send', () =>
+  it('the report shows the twelve largest sources and groups the others, whatever strangers send', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)
         await ask(
@@ -490,7 +490,7 @@ describe('the report', () => {
       );
     }));
 
-  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('"desk report" called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['report'], /Choose an output: --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /use --text or --json/],

@@ -39,7 +39,7 @@ for (const engine of ENGINES)
         assert.equal((await device.get(API.article)).statusCode, 200);
       }));
 
-    it('queues no second guide while one is waiting', async () => {
+    it('"desk send-guide" queues no second guide while one is waiting', async () => {
       const later = () => Object.assign(new Error('Later'), { responseCode: 451 });
       let isBusy = false;
       const onRecipient = () => (isBusy ? later() : null);
@@ -59,7 +59,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('gives a specific reason for people who are not leads, erased or suppressed', () =>
+    it('"desk send-guide" gives a specific reason for people who are not leads, erased or suppressed', () =>
       withServer({ engine, env }, async (server) => {
         const refused = async (email: string, sentence: RegExp) => {
           const before = await guides(server);
@@ -85,7 +85,7 @@ for (const engine of ENGINES)
         assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
       }));
 
-    it('explains that no guide is configured for mailing', () =>
+    it('"desk send-guide" explains that no guide is configured for mailing', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         const { exitCode, notes } = await sendGuide(server);

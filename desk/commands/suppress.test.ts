@@ -24,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`the suppression list on ${engine}`, () => {
-    it('can be extended and reduced, except that decisions of the person are final', () =>
+    it("adds and removes suppressions, but a person's own decision is final", () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
       }));
 
-    it('removes a mistake and seals the reason in the chain', () =>
+    it('removes a mistaken suppression and seals the reason in the chain', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it('keeps decisions of the person, whatever the operator noted before', () =>
+    it("keeps a person's own suppression, whatever the operator noted before", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('exports and imports CSV; a line without an address cancels the import', () =>
+    it('exports and imports suppressions as CSV; a line without an e-mail address cancels the import', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('starts over for a person who was erased, whatever the operator had noted', () =>
+    it("forgets the operator's suppressions of a person who was erased", () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
         await server.inbox.waitForMail(ADA, 2);
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
         assert.match(guide.notes, /is queued|waits to be sent/);
       }));
 
-    it("updates the date of a note after an erasure, and never treats the person's decision as a mistake", () =>
+    it("updates the date of a suppression after an erasure, and never treats the person's decision as a mistake", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
@@ -229,7 +229,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.exitCode, 1);
       }));
 
-    it('excludes people from exports to other programs and reports them', () =>
+    it('excludes suppressed people from exports to other programs and reports them', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await becomeLead(server, EVE);

@@ -28,7 +28,6 @@ export type Me = {
     readonly options: readonly string[] | null;
     readonly areSeveral: boolean;
   }[];
-  /** At most one without an A/B test. */
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;
 };

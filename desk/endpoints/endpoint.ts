@@ -25,7 +25,6 @@ export type Answer<Of> =
 
 type Where<What> = Pick<Call<What, unknown>, 'path' | 'needs' | 'asked'>;
 
-/** For endpoints without side effects. */
 export const get =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'GET', ...where });

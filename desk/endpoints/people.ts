@@ -5,7 +5,6 @@ import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
 export const STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type State = (typeof STATES)[number];
 
-/** Also part of the page's URL, so lists can be bookmarked. */
 export const Filter = z.object({
   state: z._default(z.enum(STATES), 'verified'),
   /** Matches part of the e-mail address, name or company. */

@@ -49,7 +49,6 @@ type Column = readonly [heading: string, value: (lead: ExportedLead, conversion:
 export type CsvFormat = {
   readonly kind: 'csv';
   readonly about: string;
-  /** Marks formats with unsubscribe URLs, because signing a million takes seconds. */
   readonly hasLink?: true;
   readonly preamble?: string;
   readonly columns: readonly Column[];

@@ -24,10 +24,7 @@ export type LeadSelection = LeadFilter & {
   readonly limit?: number | undefined;
 };
 
-/**
- * @param make converts a row to its exported form
- * @returns pages, possibly empty, whose leads are made lazily to save memory
- */
+/** @returns pages, possibly empty, whose leads are made lazily to save memory */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, limit = Infinity, ...filter }: LeadSelection,

@@ -21,7 +21,6 @@ const SEPARATORS = [',', ';', '\t'] as const;
 const LONGEST_ROW = 100_000;
 const HEAD_LENGTH = 64_000;
 
-/** @param file read from its start, and left open */
 export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void, void> {
   try {
     const texts = decode(file, await encodingOf(file));

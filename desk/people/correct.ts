@@ -26,9 +26,6 @@ export type AnswerChange = { readonly id: string; readonly text: string };
 /**
  * The timeline keeps the previous answers.
  * @param tx holds the lock of the e-mail address
- * @param change email: as stored; absent answers stay
- * @returns the answers before and after
- * @throws {CommandFailure} for an unknown question, a bad answer or an unknown person
  */
 export async function correctAnswers(
   tx: Db,

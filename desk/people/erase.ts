@@ -81,10 +81,6 @@ export async function erasePerson(
 
 export const ELSEWHERE = 'Backups and earlier exports still contain it: erase it there too.';
 
-/**
- * Example: 1 lead, 2 forms
- * @throws {CommandFailure} if no data is held
- */
 export async function sayWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
   email: string,
@@ -92,7 +88,6 @@ export async function sayWhatIsErased(
   const data = await listPersonalData(database.db, email);
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
-  // Mail files are not deleted with the rows.
   const mailFiles = (await mail.filesAbout(email)).length;
   const said = sayCounts({ ...counts, mailFiles });
   if (said === '') throw nothingHeld(email);

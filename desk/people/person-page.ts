@@ -5,7 +5,6 @@ import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 
-/** @param writtenAt ISO 8601 */
 export function personPage({
   email,
   data,

@@ -101,7 +101,6 @@ export async function undoMistakes(
   return result;
 }
 
-/** Example: unsubscribed since 2026-11-20 12:00, “asked by telephone” */
 export const sayEntry = ({ reason, since, note }: ListEntry): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 

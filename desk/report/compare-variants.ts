@@ -1,9 +1,8 @@
 // Judges variants by verified leads, with a test that stays valid however often one looks. Variants are drawn with equal probability, so if
 // two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias distributed as Beta(10, 10). Their
 // likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it ever reaches 1/α is at most α (Ville 1939).
-// This is the mixture test of Robbins ("Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-// Statistics 41, 1970), for counts in Lindon and Malek ("Anytime-valid inference for multinomial count data", NeurIPS 2022). Views that a
-// stranger adds have no effect.
+// This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for counts in Lindon and Malek (NeurIPS 2022). Views
+// that a stranger adds have no effect.
 
 /** Probability of a false winner. */
 const ALPHA = 0.05;
@@ -58,7 +57,7 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
   };
 }
 
-/** The factor by which leads must grow at these proportions; null if too large. */
+/** The growth that leads need at these proportions; null if too large. */
 function timesNeeded(better: number, worse: number, needed: number): number | null {
   const isEnough = (times: number) => logEvidence(times * better, times * worse) >= needed;
   if (!isEnough(WORTH_WAITING_TIMES)) return null;

@@ -27,11 +27,9 @@ export type Report = {
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
   readonly byVariant?: Comparison;
-  /** Absent if unlimited. */
   readonly only?: Only;
 } & Figures;
 
-/** @param options onProgress: receives the number of people counted; throws to stop */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   period: Period,

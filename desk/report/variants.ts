@@ -25,7 +25,6 @@ export type Comparison = {
 
 /**
  * @param to milliseconds since 1970, excluded
- * @param onCounted receives the leads counted since the last call; throws to stop
  * @returns null without variants
  */
 export async function compareVariants(

@@ -24,7 +24,6 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
   readonly door: Door;
   /** The release's desk/; null serves only the API. */
   readonly files: string | null;
-  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
 };
 

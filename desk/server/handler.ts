@@ -14,7 +14,6 @@ type Note = (deed: DeskAction, about: string | null, details?: string) => Promis
 export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
-  /** For `changePerson` (desk/audit-log/audit-log.ts). */
   readonly actor: Actor;
   /**
    * Adds a line to the audit log.
@@ -25,7 +24,6 @@ export type DeskContext = {
   /** Like `note`, after a completed action: if it fails, the error is logged and the response still succeeds. */
   readonly noteDone: Note;
   readonly signal: AbortSignal;
-  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
 };
 

@@ -8,7 +8,7 @@ const PAUSE_MS = 200;
 const SAY_AFTER_MS = 20_000;
 
 /**
- * @param where onWait: called once after an unusually long wait; signal: stops waiting
+ * @param where onWait: called once after an unusually long wait
  * @returns the port, or null if stopped
  */
 export async function listenPatiently(

@@ -51,7 +51,6 @@ export function addressOf(path: string, asked: Readonly<Record<string, Asked>>):
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Takes the server's sentence, unless a proxy responded. */
 export async function errorOf(response: Response): Promise<CallError> {
   const code = response.headers.get(ERROR_CODE_HEADER);
   const text = (await response.text().catch(() => '')).trim();

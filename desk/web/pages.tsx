@@ -40,7 +40,6 @@ export type DeskPage = {
   readonly belongsTo?: `/${string}`;
 };
 
-/** In the order of the navigation. */
 export const PAGES: readonly DeskPage[] = [
   {
     path: '/',

@@ -83,7 +83,6 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
   });
 }
 
-/** @returns how often each status occurred */
 async function sendMadeUpProofs(url: string): Promise<ReadonlyMap<number, number>> {
   // A closed breaker ignores proofs.
   while ((await postForm(url, {})) !== 428);

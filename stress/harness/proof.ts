@@ -26,7 +26,6 @@ export type Rows = {
 export type Proof = {
   readonly postgres: () => Promise<PostgresServer>;
   readonly prepareSite: (engine: Engine, options?: SiteOptions) => Promise<PreparedSite>;
-  /** @param sentence the broken promise */
   readonly expect: (holds: boolean, sentence: string) => void;
   /** Adds promises to visitors that were not kept. @param what happened to the site */
   readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;

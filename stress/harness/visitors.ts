@@ -165,10 +165,6 @@ export async function walk(
   } else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
 }
 
-/**
- * @param visit one visit; the signal announces the last one
- * @returns after the last visitor has finished
- */
 export async function whileVisited(
   count: number,
   visit: (signal: AbortSignal) => Promise<void>,

@@ -40,7 +40,6 @@ type Look = {
 type Seen = {
   readonly restMib: number;
   readonly looks: readonly Look[];
-  /** Reason of the first failed flow; null without failures. */
   readonly failure: string | null;
   readonly verified: readonly string[];
 };
@@ -96,7 +95,6 @@ const costsOf = (seen: Seen, flows: number): number[] =>
       : ((last.processor - first.processor) * 1000) / (last.flows - first.flows);
   });
 
-/** From the middle fifth to the last. */
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
@@ -123,12 +121,7 @@ async function promisesBroken(
   ];
 }
 
-/**
- * Measures our server, then the floor.
- * @param flows per program
- * @param starts per program
- * @returns the section, and broken promises as sentences
- */
+/** @returns the section, and broken promises as sentences */
 export async function measureMemory(
   surroundings: Surroundings,
   { flows, starts }: { flows: number; starts: number },
@@ -175,7 +168,7 @@ export async function measureMemory(
 }
 
 /**
- * Measures only our server, on a database with leads, because the run is too long for two.
+ * Measures only our server, because the run is too long for two.
  * @returns the section, and broken promises as sentences
  */
 export async function measureLongRun(

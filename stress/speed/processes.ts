@@ -22,7 +22,6 @@ type Turn = {
   readonly busyPercent: number;
 };
 
-/** Distributes visitors like a load balancer. */
 function inTurn(contestants: readonly Contestant[]): Visitors {
   let next = 0;
   return {
@@ -33,7 +32,6 @@ function inTurn(contestants: readonly Contestant[]): Visitors {
   };
 }
 
-/** Busy and total seconds of all cores. */
 function machineSeconds(): { readonly busy: number; readonly all: number } {
   let [busy, all] = [0, 0];
   for (const { times } of os.cpus()) {

@@ -6,10 +6,6 @@ import type { Measured } from '#stress/speed/loops.ts';
 const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/**
- * @param options at: concurrent readers
- * @returns the measurements; rejects if a status is not 200 or a connection ends
- */
 export async function readersOf(
   url: string,
   path: string,

@@ -29,7 +29,6 @@ type Scripts = {
     init?: (options: object) => void;
   };
   umami?: { readonly track: (fill: (properties: object) => object) => Promise<unknown> };
-  /** An array until Matomo's script has loaded. */
   _paq?: unknown[];
 };
 
@@ -77,7 +76,6 @@ export const COUNTERS: Counters = {
     const scripts = globalThis as Scripts;
     scripts._paq = [
       ['disableCookies'],
-      // Browser features can identify visitors.
       ['disableBrowserFeatureDetection'],
       // The Content-Security-Policy forbids images from other hosts.
       ['setRequestMethod', 'POST'],

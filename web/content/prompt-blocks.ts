@@ -32,7 +32,6 @@ export const SELECTABLE = 'data-selectable';
 /** Rejects if the browser has no clipboard, refuses, or takes longer than COPIED_WITHIN_MS. */
 export const copyText = (text: string): Promise<void> =>
   Promise.race([
-    // Undefined outside secure contexts.
     Promise.resolve().then(() => navigator.clipboard.writeText(text)),
     new Promise<never>((_, reject) => setTimeout(reject, COPIED_WITHIN_MS)),
   ]);

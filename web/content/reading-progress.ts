@@ -6,7 +6,6 @@ export function readingProgress(scrolled: number, scrollable: number): number {
   return Math.min(100, Math.max(0, (scrolled / scrollable) * 100));
 }
 
-/** Returns the quarters of the article that have come into view. */
 export function partsRead(
   { top, height }: Pick<DOMRect, 'top' | 'height'>,
   windowHeight: number,

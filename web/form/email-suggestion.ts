@@ -16,7 +16,6 @@ const COMMON_DOMAINS = [
 const LOOKALIKES = new Set(['ymail.com', 'gmx.com', 'mail.com', 'email.com', 'love.com', 'like.com']);
 const MISTYPED_COM = /\.(con|cim|cmo|comm|ocm|vom|xom)$/;
 
-/** Returns null if the address is invalid or looks correct. */
 export function suggestEmail(address: string): string | null {
   const [, name, typed] = /^\s*([^\s@]+)@([^\s@]+\.[^\s@]+)\s*$/.exec(address) ?? [];
   if (name === undefined || typed === undefined) return null;

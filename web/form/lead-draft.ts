@@ -15,7 +15,6 @@ export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 /** Specification, section 5, in screen order. */
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 
-/** Returns the valid lead, or the first error of each field. */
 export function checkDraft(
   schema: Pick<z.ZodMiniType<Lead>, 'safeParse'>,
   draft: LeadDraft,

@@ -34,7 +34,6 @@ export type LeadFormProps = {
 };
 
 export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProps) {
-  // Errors appear after the first submission and are then updated as the visitor types.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
@@ -87,7 +86,6 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
       change(field, event.currentTarget.value),
     required: true,
-    // Enter sends the form from the last field.
     enterKeyHint: field === 'email' && !asksMore ? ('send' as const) : ('next' as const),
   });
 

@@ -1,4 +1,3 @@
-// Pages without custom questions do not carry this file.
 import { useId, type ComponentProps } from 'react';
 
 import { fields, messages } from '#campaign/form.yaml';

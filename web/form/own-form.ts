@@ -8,7 +8,6 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { KeptText } from '#web/form/kept-draft.ts';
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 
-/** Marked pure so the bundler can drop it. */
 export const ownLead = /* @__PURE__ */ leadSchema({ fields, messages });
 
 const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is TypedAnswers[string] =>

@@ -26,7 +26,6 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
             className={styles.brand}
             href={`${SITE_PATH}/`}
             onClick={(event) => {
-              // With a modifier key, the link opens a new tab or window.
               if (!onHome || event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               onHome();

@@ -1,4 +1,3 @@
-// A decorative cover for campaigns without pictures.
 import { MARK_SHAPES } from '#shared/drawings.ts';
 import { chapters, hero, promise } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';

@@ -1,4 +1,3 @@
-/** Together the three parts are the whole text. */
 export type Emphasis = { readonly before: string; readonly figure: string; readonly after: string };
 
 /** In characters. A longer figure would be wider than a phone. */

@@ -21,7 +21,6 @@ type GuideBarProps = {
 const FAR_PX = 100_000;
 
 export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToAction }: GuideBarProps) {
-  // After Back, the bar is where it was pressed.
   const [isBetween, setBetween] = useState(() => hasMoved() && placeIn(history.state)?.action === 'bar');
   const [isFocused, setFocused] = useState(false);
   const isShown = isBetween || isFocused;
@@ -41,7 +40,6 @@ export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToA
       observer.observe(element);
       return observer;
     };
-    // `top` is visible until it has scrolled off the top, `bottom` from when it has appeared.
     const observers = [
       watch(top, 'top', `0px 0px ${FAR_PX}px`),
       watch(bottom, 'bottom', `${FAR_PX}px 0px 0px`),

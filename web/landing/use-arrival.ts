@@ -25,7 +25,6 @@ export function useArrival(
     let unmoved = true;
     const settle = () => {
       if (!unmoved) return;
-      // Fonts and pictures may have changed the height in the meantime.
       if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
       else window.scrollTo(0, 0);
     };
@@ -39,7 +38,6 @@ export function useArrival(
     const restoring = new AbortController();
     addEventListener('scroll', settle, { passive: true, signal: restoring.signal });
     const timer = setTimeout(() => restoring.abort(), BROWSERS_OWN_MS);
-    // After a reload, fonts arrive later.
     document.fonts.addEventListener('loadingdone', settle);
     const leave = () => {
       unmoved = false;

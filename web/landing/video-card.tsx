@@ -59,7 +59,6 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
         <source
           type="image/avif"
           srcSet={`${SITE_PATH}/media/poster-640.avif 640w, ${SITE_PATH}/media/poster-960.avif 960w`}
-          // Keeps the page light on phones at any pixel density.
           sizes="(min-width: 1120px) 65rem, (min-width: 768px) 92vw, 48vw"
         />
         <img src={`${SITE_PATH}/media/poster-640.webp`} alt="" width={1280} height={720} loading="lazy" />

@@ -1,4 +1,3 @@
-// Shared by form and code screen, so nothing moves between them.
 import type { ReactNode, Ref } from 'react';
 
 import { steps as words } from '#campaign/interface.yaml';

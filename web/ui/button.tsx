@@ -1,4 +1,3 @@
-// `primary` is for the main action of a screen.
 import type { ComponentProps } from 'react';
 
 import styles from '#web/ui/button.module.css';

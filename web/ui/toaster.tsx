@@ -85,7 +85,6 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
       requestAnimationFrame(() => region && uncoverFocus(region));
     };
-    // The toast is added later and grows with its words.
     const resized = new ResizeObserver(onFocus);
     if (viewport.current) resized.observe(viewport.current);
     document.addEventListener('focusin', onFocus);
@@ -105,7 +104,6 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
   };
 }
 
-/** Includes Radix's focus traps. */
 const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.parentElement;
 
 /** More than the distance that an arriving toast still has to move. */

@@ -46,7 +46,6 @@ type ControlProps = Pick<
   readonly [Handler in (typeof HANDLERS)[keyof typeof HANDLERS]]?: (event: Event) => void;
 };
 
-/** Makes a rendered control the library's trigger; renders nothing itself. */
 function Control({ target, ref, ...props }: ControlProps & { readonly target: HTMLElement }) {
   const giveRef = useEffectEvent((element: HTMLElement | null) => {
     if (typeof ref === 'function') ref(element as HTMLButtonElement | null);

@@ -11,7 +11,6 @@ import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 'onEdit' | 'onComplete'> & {
   readonly ref: Ref<HTMLDivElement>;
-  /** Screen readers read the heading and this text when the focus enters the boxes. */
   readonly headingId: string;
   readonly introId: string;
   readonly failure: ToastContent | null;
@@ -67,7 +66,6 @@ export function CodeBoxes({
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            // Marks the refusal until the visitor types.
             aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
             aria-describedby={complaint === null ? undefined : failureId}
             value={digit}

@@ -1,4 +1,3 @@
-// The reducer of the six code boxes.
 import { codeDigits } from '#shared/code-digits.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
@@ -51,7 +50,6 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
     case 'paste':
       return enter(entry, event.box, codeDigits(event.text));
     case 'backspace':
-      // Must not delete a digit in another box.
       return entry.digits[event.box] === ''
         ? { ...entry, focus: clamp(event.box - 1) }
         : { digits: entry.digits.with(event.box, ''), focus: event.box };

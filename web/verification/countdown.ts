@@ -21,7 +21,6 @@ const ANNOUNCED_EVERY_SECONDS = 30;
 /** The text is then removed, so a screen reader does not find 60 seconds next to a countdown at 31. */
 const ANNOUNCED_FOR_SECONDS = 3;
 
-/** Announces only each half minute and the end; every second would be noise. */
 export function announcement(words: CountdownWords, seconds: number): string {
   if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;

@@ -19,7 +19,6 @@ export type CodeEntryProps = {
   readonly disabled: boolean;
   readonly onType: () => void;
   readonly onEdit: () => void;
-  /** Called whenever all six boxes have become filled. */
   readonly onComplete: (code: string) => void;
 };
 
@@ -82,7 +81,6 @@ export function useCodeEntry({
   return { entry, apply, noteFocus: (box) => dispatch({ type: 'focus', box }) };
 }
 
-/** Focuses the first box when the boxes appear and when they are enabled again. */
 function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   const wasDisabled = useRef(false);
   useEffect(() => {
@@ -102,7 +100,6 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
 function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;
-    // Typing over an unchecked code starts at the first box.
     const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
       apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });

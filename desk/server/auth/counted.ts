@@ -29,7 +29,6 @@ export async function countUpTo(
   return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
 }
 
-/** The hourly limit of a network. */
 export const countFrom = (
   tx: Db,
   engine: OpenDatabase['engine'],

@@ -17,13 +17,11 @@ type Kept = {
 export type KeptByBrowser = {
   readonly session: Kept;
   readonly browserId: Kept;
-  /** Signed by passkeys.ts. */
   readonly challenge: Kept;
 };
 
 const PURPOSE = 'desk-sign-in:';
 
-/** @param url origin of the desk */
 export function createKeptByBrowser(secrets: Secrets, url: string): KeptByBrowser {
   const keep = url.startsWith('https:') ? inCookie : inHeader;
   const browser = keep('signIn');

@@ -14,7 +14,6 @@ export type Link = {
   readonly take: (token: string, now: number) => boolean;
 };
 
-/** @param madeAt milliseconds since 1970 */
 export function createLink(madeAt: number): Link {
   const token = randomBytes(32).toString('base64url');
   const expected = Buffer.from(hashOf(token));

@@ -33,7 +33,6 @@ type EnterOutcome =
   | TooMany;
 
 export type SignIn = {
-  /** @param browserId from the cookie, or a new one */
   readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
   /**
    * Counts and commits the attempt before the comparison.

@@ -13,7 +13,6 @@ export type Kept<Value> = {
   readonly newest: (name: string) => Value | undefined;
 };
 
-/** @param options keptMs: lifetime; most: maximum of names; clock: milliseconds since 1970 */
 export function createKept<Value>({
   keptMs,
   most,

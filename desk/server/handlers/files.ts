@@ -10,7 +10,6 @@ export type FileCall = {
   readonly handle: FileHandler;
 };
 
-/** @throws {CommandFailure} if the query does not fit the schema */
 export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): What {
   const result = asked.safeParse(query);
   if (result.success) return result.data;

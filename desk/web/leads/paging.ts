@@ -25,6 +25,5 @@ export function listedIn(pages: readonly PeoplePage[]): Listed {
   };
 }
 
-/** @param wanted number of people to show */
 export const goesOn = ({ people, hasMore }: Listed, wanted: number): boolean =>
   hasMore && people.length < wanted;

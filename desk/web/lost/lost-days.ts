@@ -16,7 +16,6 @@ export const isDay = (text: string | null): text is string => {
   return !Number.isNaN(ms) && dayOf(new Date(ms)) === text;
 };
 
-/** Defaults to seven days, and swaps reversed ones. */
 export function readLostDays(query: URLSearchParams): LostDays {
   const from = query.get('from');
   const to = query.get('to');

@@ -24,12 +24,10 @@ export const questionsFor = (
     .map(([id, { label }]) => ({ id, label, options: null, areSeveral: false, isAsked: false })),
 ];
 
-/** Includes stored choices that the form no longer offers. */
 export const choicesOf = (options: readonly string[], held: readonly string[]): readonly string[] => [
   ...new Set([...options, ...held]),
 ];
 
-/** Keeps the order of the options. */
 export function withChoice(
   offered: readonly string[],
   typed: string,

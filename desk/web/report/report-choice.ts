@@ -54,7 +54,6 @@ export function offeredPeriods(now: number, chosen: string): readonly OfferedPer
     : [{ period: chosen, label: labelOf(chosen) }, ...all];
 }
 
-/** Examples: Last 30 days, Last 4 weeks, November 2026; other texts stay. */
 function labelOf(period: string): string {
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
   if (count !== undefined) {

@@ -1,4 +1,3 @@
-// On a phone, rows become blocks.
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
 import { useEffect, useMemo, useRef, useState, type ReactNode, useSyncExternalStore } from 'react';
 
