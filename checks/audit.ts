@@ -37,7 +37,7 @@ if (audit?.metadata === undefined) {
   const reason = error ? error.message : (audit?.message ?? 'unreadable response');
   process.stdout.write(
     `NOT CHECKED: the registry could not audit the dependencies (${reason}). Known vulnerabilities ` +
-      'would not have shown: run "npm run check:audit" where the registry can be reached.\n',
+      'may be missed: run "npm run check:audit" where the registry can be reached.\n',
   );
 } else {
   const used = usedPackages();

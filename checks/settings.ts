@@ -11,7 +11,7 @@ import { SETTINGS, type Setting } from '#server/settings/settings-table.ts';
 const EXAMPLE = path.join(PROJECT_FOLDER, '.env.example');
 const PAGE = path.join(PROJECT_FOLDER, 'docs/running.md');
 const HEAD =
-  'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Put a value with a # into quotes. Variables of the environment win over this file.';
+  'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Quote a value that contains #. Environment variables override this file.';
 const COMMENT_WIDTH = 110;
 
 const entries: readonly (readonly [name: string, setting: Setting])[] = Object.entries(SETTINGS);

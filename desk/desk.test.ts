@@ -132,7 +132,7 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   const copy = path.join(folder, 'copy.db');
   const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
   assert.equal(exitCode, 0, notes);
-  assert.match(notes, /copy\.db holds the database with 1 lead\b/);
+  assert.match(notes, /copy\.db contains the database with 1 lead\b/);
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('copy')),
     ['copy.db'],
@@ -207,7 +207,7 @@ describe('moving all data', () => {
         assert.ok(Number(rows[table]) > 0, table);
       const again = await move(to);
       assert.equal(again.exitCode, 1);
-      assert.match(again.notes, /The PostgreSQL is not empty: there are rows in submissions, /);
+      assert.match(again.notes, /The PostgreSQL database is not empty: it has rows in submissions, /);
     }));
 
   it('moves all data from PostgreSQL only to a new file, and compares all counts', () =>
@@ -233,7 +233,7 @@ describe('moving all data', () => {
         [
           url,
           'file::memory:',
-          /^A database in memory ends with the command\. Name a file, such as file:\.\/data\/leads\.db\.$/,
+          /^A database in memory is lost when the command ends\. Name a file, such as file:\.\/data\/leads\.db\.$/,
         ],
         ['file:./back.db', 'file:./other.db', /a file already\. npm run -s desk -- backup copies it\./],
       ] as const)

@@ -74,7 +74,7 @@ const port = await listenPatiently(app, {
   signal: waiting.signal,
   onWait: () =>
     say(
-      `Port ${desk.port} is taken. The desk waits for it; if another program keeps it, set DESK_PORT.`,
+      `Port ${desk.port} is taken. The desk waits for it; if another program uses it, set DESK_PORT.`,
       'warn',
     ),
 });

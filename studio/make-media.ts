@@ -70,7 +70,7 @@ function refuseUnknown(where: string): void {
   const name =
     all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? byNearness(where, all)[0];
   end(
-    `There is no place called ${where}; did you mean ${name}? A person is called what "image" in landing.yaml says, or avatar- and a name.`,
+    `There is no place called ${where}; did you mean ${name}? A person has the name from "image" in landing.yaml, or avatar- and a name.`,
   );
 }
 

@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
           'one look is one line',
         );
         const erased = await desk(service, ['erase', LEAD, '--yes']);
-        assert.match(erased.out, /1 line of the record/);
+        assert.match(erased.out, /1 line of the audit log/);
         await look();
         const lines = await logOf();
         assert.doesNotMatch(JSON.stringify(lines), /lin@/);
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         );
         assert.equal((await ada.get('/api/me')).statusCode, 200, 'the session goes on');
         const again = await desk(server.service, ['erase', ADA, '--yes']);
-        assert.match(again.notes, /^Nothing is held about ada@example\.com/);
+        assert.match(again.notes, /^Nothing is stored about ada@example\.com/);
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 

@@ -210,9 +210,9 @@ describe('desk bounce', () => {
         writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
       const first = await desk(server.service, ['bounce', '--folder', mail]);
       assert.equal(first.exitCode, 0);
-      assert.match(first.notes, /a\.eml: neither a report/);
-      assert.match(first.notes, /ada@example\.com does not exist, and is not mailed any more/);
-      assert.match(first.notes, /ada@example\.com is on the list already/);
+      assert.match(first.notes, /a\.eml: neither a bounce report/);
+      assert.match(first.notes, /ada@example\.com does not exist, and gets no more mail/);
+      assert.match(first.notes, /ada@example\.com is already suppressed/);
       assert.deepEqual(readdirSync(path.join(mail, 'done')).toSorted(), [
         '1.host',
         '2-a.eml',
@@ -235,7 +235,7 @@ describe('desk bounce', () => {
       const { notes } = await desk(server.service, ['bounce', file]);
       assert.match(
         notes,
-        /two\.mbox: a report of a failed delivery, but only in words, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+        /two\.mbox: a bounce report in prose only, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
       );
       assert.deepEqual(await reasons(server), ['bounced']);
     }));

@@ -256,7 +256,7 @@ it('an erasure deletes mail files to or about the person', () =>
     mkdirSync(path.join(mail, 'a.eml'));
     const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
     assert.equal(late.out, 'Erased: 1 mail in a file.\n', late.notes);
-    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is held about/);
+    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is stored about/);
   }));
 
 it(
@@ -285,7 +285,7 @@ it(
             assert.match(out, /^Erased: 1 lead, .*, 1 mail in a file\.\n$/);
             assert.ok(
               notes.endsWith(
-                `The rows are erased. Mail to or about the person is left: delete ${files[0]} (EPERM) as a user who may.`,
+                `The rows are erased. Mail to or about the person remains: delete ${files[0]} (EPERM) as a user with permission.`,
               ),
               notes,
             );

@@ -108,7 +108,7 @@ describe('an unusable database ends a command with a sentence', () => {
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, and so are its copies; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
+        `${file} is damaged, so a copy would be too; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
@@ -173,7 +173,10 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
           ['leads.csv', 'export', '--state', 'imported', '--out'],
           ['backup.db', 'backup'],
         ] as const) {
-          const sentence = name === 'backup.db' ? FULL.replace('full', 'full, or takes no more') : FULL;
+          const sentence =
+            name === 'backup.db'
+              ? FULL.replace('the disk is full. Make room', 'the disk or quota is full. Free some space')
+              : FULL;
           const done = await deskIn(folder, settings, [...command, at(name)]);
           assertSentence(done, `${at(name)} cannot be written: ${sentence}`);
           assert.deepEqual(readdirSync(disk), ['leads.csv']);

@@ -166,9 +166,9 @@ for (const engine of ENGINES) {
         );
         const sentences = [
           '2 people imported from .*, as not verified by this page',
-          '1 {2}verified leads already, left as they are',
-          '1 {2}erased here before, not brought back',
-          '1 {2}not to be mailed any more here, left out',
+          '1 {2}already verified leads, left unchanged',
+          '1 {2}erased earlier, not restored',
+          '1 {2}suppressed here, left out',
           '1 {2}with a status that does not say they agreed',
           '1 {2}in the file once more',
         ];
@@ -227,12 +227,12 @@ for (const engine of ENGINES) {
           'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
           'Line 9 has a date of consent in the future.',
-          'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
-          'Line 11 has 5 columns, and there are 4 headings.',
+          'Line 10 has a date that can be read in two ways: use --date-order dmy or mdy.',
+          'Line 11 has 5 columns, but there are 4 headings.',
           'Line 12 has a name of more than one line.',
           'Line 14 has a name with an invisible control character (U+0000).',
           'Line 15 has a company with an invisible control character (U+202E).',
-          'Nothing was imported. Mend these 11 lines, or leave them out with --skip-bad.',
+          'Nothing was imported. Fix these 11 lines, or leave them out with --skip-bad.',
         ];
         assert.deepEqual(refused.notes.split('\n').slice(1), lines);
         assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
@@ -285,7 +285,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await emails(server), []);
         assert.equal(await server.countRows('imported_corrections'), 0);
         const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
-        assert.match(back.notes, /^ +2 {2}erased here before, not brought back$/m);
+        assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
         assert.deepEqual(await emails(server), []);
         await becomeLead(server, 'ada@example.com');
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
@@ -341,7 +341,7 @@ it('an import does not restore a person erased meanwhile, on postgres', () =>
       () => importFile(server, 'email\nada@example.com\neve@example.com\n'),
     ]);
     assert.match(erased.out, /1 imported person/);
-    assert.match(brought.notes, /^ +1 {2}erased here before, not brought back$/m);
+    assert.match(brought.notes, /^ +1 {2}erased earlier, not restored$/m);
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));
 
@@ -425,14 +425,14 @@ describe('an import', () => {
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out by their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
       );
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
       const count = out.length + twice.length;
       assert.match(
         answer.notes,
-        new RegExp(`^ +${count} {2}with a status that does not say they agreed, left out$`, 'm'),
+        new RegExp(`^ +${count} {2}with a status that does not show consent, left out$`, 'm'),
       );
       assert.deepEqual(
         (await emails(server)).toSorted(),
@@ -449,7 +449,10 @@ describe('an import', () => {
         assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
         const stays = lines.some((line) => line.includes('stays@')) ? ['stays@example.com'] : [];
         assert.deepEqual(await emails(server), stays, tool);
-        assert.ok(answer.notes.includes(`Left out by their status: ${left}. If people`), answer.notes);
+        assert.ok(
+          answer.notes.includes(`Left out because of their status: ${left}. If people`),
+          answer.notes,
+        );
         await server.database.db.deleteFrom('imported_leads').execute();
       }
       const named = await importFile(
@@ -505,10 +508,7 @@ describe('an import', () => {
       );
       assert.equal(answer.exitCode, 0, answer.notes);
       assert.deepEqual(await emails(server), ['gus@example.com']);
-      assert.match(
-        answer.notes,
-        /^ +2 {2}in a bad line, left out\n +2 {2}in a bad line elsewhere in the file, left out$/m,
-      );
+      assert.match(answer.notes, /^ +2 {2}in a bad line, left out\n +2 {2}also in a bad line, left out$/m);
     }));
 
   it('an import rejects an unreadable file with a reason and imports none of it', () =>

@@ -13,7 +13,7 @@ export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {
     const ms = readWhen(text, clock());
-    if (ms === null) throw new InvalidArgumentError('Say a day (2026-11-01), or how long ago: 12h, 7d, 4w.');
+    if (ms === null) throw new InvalidArgumentError('Give a day (2026-11-01), or a time ago: 12h, 7d, 4w.');
     return ms;
   };
 
@@ -75,7 +75,7 @@ const searchOption = (text: string): string => {
 
 export const countOption = (text: string): number => {
   const count = Number(text);
-  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Say how many: 1 or more.');
+  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Give a number of 1 or more.');
   return count;
 };
 

@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
           assert.equal(kept.length, 1);
           const first = path.join(folder, kept[0]!);
           assert.ok(
-            second.notes.includes(`are kept in ${first}. Delete it once they are imported.`),
+            second.notes.includes(`are kept in ${first}. Delete that file once they are imported.`),
             second.notes,
           );
           assert.equal(rowsOf(readFileSync(first, 'utf8'))[1]?.[0], 'ada@example.com');
@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(exported(), ['eve@example.com'], 'an empty file replaces no leads');
           assert.match(
             third.notes,
-            /^0 leads\.\n.*new\.csv stays as it is, with the leads of an earlier export\.$/,
+            /^0 leads\.\n.*new\.csv is unchanged, with the leads of an earlier export\.$/,
           );
           assert.equal(readdirSync(folder).length, 2);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
@@ -234,7 +234,7 @@ for (const engine of ENGINES) {
         await desk(server.service, ['suppress', 'add', eve]);
         const fewer = await run('--again', 'crm');
         assert.deepEqual(emails(fewer), [gus]);
-        assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
+        assert.match(fewer.notes, /^1 of the 2 leads in that export are missing: .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
           [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
@@ -442,14 +442,14 @@ describe('a command', () => {
       [['lost', '--until', '2020-01-01'], /^--until must be after --since/],
       [
         ['export', '--state', 'unverified', '--format', 'hubspot'],
-        /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,
+        /^A file for hubspot cannot say that a person is not verified here, so it only contains verified leads\./,
       ],
       [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
-      [['export', '--state', 'imported', '--since-last', 'crm'], /remembers verified leads only/],
+      [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
-      [['leads', '--limit', '0'], /Say how many: 1 or more\./],
-      [['leads', '--limit', '-1'], /Say how many: 1 or more\./],
-      [['leads', '--limit', 'two'], /Say how many: 1 or more\./],
+      [['leads', '--limit', '0'], /Give a number of 1 or more\./],
+      [['leads', '--limit', '-1'], /Give a number of 1 or more\./],
+      [['leads', '--limit', 'two'], /Give a number of 1 or more\./],
       [['leads', '--search', ' '], /Say part of an e-mail address, a name or a company\./],
     ] as const) {
       const { exitCode, out, notes } = await run(args);

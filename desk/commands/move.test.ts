@@ -91,7 +91,7 @@ describe('a move', () => {
       );
       assert.equal(
         (await move(folder, to)).notes,
-        'The PostgreSQL is not empty: another program has tables of our names there (leads). Name an empty database.',
+        'The PostgreSQL database is not empty: another program has tables with our names (leads). Name an empty database.',
       );
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
     }));

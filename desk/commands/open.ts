@@ -75,8 +75,8 @@ async function freePort(wanted: number): Promise<number> {
     const code = errorCode(error) ?? 'unknown';
     throw new CommandFailure(
       code === 'EADDRINUSE'
-        ? `Port ${wanted} is taken by another program. Name another with --port, or leave it out.`
-        : `Port ${wanted} cannot be used (${code}). Name another with --port, or leave it out.`,
+        ? `Port ${wanted} is taken by another program. Name another with --port, or omit it.`
+        : `Port ${wanted} cannot be used (${code}). Name another with --port, or omit it.`,
     );
   } finally {
     probe.close();

@@ -90,7 +90,7 @@ describe('an output file', () => {
             ['exports/leads.csv', 'exports'],
           ] as const)
             await assert.rejects(write(path.join(shared, name)), {
-              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in your own folder.`,
+              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
             });
         }
         assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');

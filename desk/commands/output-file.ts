@@ -160,7 +160,7 @@ async function refuseForeignLink(file: string, link: string, { uid }: Stats): Pr
   if (uid === 0 || uid === process.getuid?.()) return;
   const folder = await stat(path.dirname(link));
   if ((folder.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw cannotWrite(file, `${link} is a link that another user put there. Name a file in your own folder.`);
+    throw cannotWrite(file, `${link} is a link that another user created. Name a file in your own folder.`);
 }
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';

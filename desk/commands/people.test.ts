@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
         }
         const nobody = await desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Moneypenny']);
         assert.equal(nobody.exitCode, 1);
-        assert.match(nobody.notes, /^Nothing is held about eve@example\.com\./);
+        assert.match(nobody.notes, /^Nothing is stored about eve@example\.com\./);
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
           },
         });
         assert.equal(unsure.exitCode, 1);
-        assert.match(asked.join(''), /Erase all that is held about ada@example\.com\? .*1 lead, 1 form, /);
+        assert.match(asked.join(''), /Erase all data about ada@example\.com\? .*1 lead, 1 form, /);
         assert.match(unsure.notes, /^Nothing was erased\./);
         assert.match(await everything(server), /Augusta Ada King/);
 

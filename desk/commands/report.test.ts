@@ -267,7 +267,7 @@ for (const engine of ENGINES) {
             [[null, '4xx']],
           );
           assert.match(answer.notes, /^7 lost leads\.$/m);
-          assert.match(answer.notes, /^Not among them: 1 who can still enter their code\.$/m);
+          assert.match(answer.notes, /^Not included: 1 who can still enter their code\.$/m);
           const listed = (await desk(server.service, ['lost'])).out;
           assert.match(
             listed,

@@ -214,7 +214,7 @@ describe('a restore', () => {
       const done = await deskIn(folder, settings, ['restore', backup]);
       assert.match(
         done.notes,
-        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not taken over:/,
+        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not restored:/,
       );
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
       for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
@@ -371,7 +371,7 @@ describe('a database that cannot be restored', () => {
           [exitCode, notes],
           [
             1,
-            `${file} is written, but "restore" will refuse it, as ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
+            `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
           ],
         );
         assert(existsSync(file));

@@ -34,7 +34,7 @@ const ADVICE = {
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
-    .description('replace the SQLite database by a backup; the previous database is kept next to it')
+    .description('replace the SQLite database with a backup; the previous database is kept next to it')
     .argument('<file>')
     .addHelpText(
       'after',
@@ -78,7 +78,7 @@ export function addRestore(program: Command, desk: Desk): void {
         if (isKept) desk.note(`The previous database is kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(
-            'The sessions, sign-ins and passkeys of the desk in the backup were not taken over: desk users sign in with a mailed code, and add their passkeys again.',
+            'The sessions, sign-ins and passkeys of the desk in the backup were not restored: desk users sign in with a mailed code, and add their passkeys again.',
           );
         for (const warning of warnings) desk.note(`Warning: ${warning}`);
       } finally {

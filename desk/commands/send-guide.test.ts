@@ -76,7 +76,7 @@ for (const engine of ENGINES)
         await desk(server.service, ['suppress', 'add', EMAIL]);
         await refused(
           EMAIL,
-          /is not to be mailed \(by-hand\)\. Take it off the list first: suppress remove ada@/,
+          /is suppressed \(by-hand\)\. Remove the suppression first: suppress remove ada@/,
         );
         await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
         await refused(EMAIL, /\(by-hand, unsubscribed\)\. Only its owner can come back/);

@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
 
         const removed = await suppress(server, ...slip, '--yes');
         assert.equal(removed.exitCode, 0, removed.notes);
-        assert.match(removed.notes, /is off the list \(unsubscribed since.*entry 3 of the chain/s);
+        assert.match(removed.notes, /is no longer suppressed \(unsubscribed since.*entry 3 of the consent chain/s);
         assert.match(removed.notes, /lead\.unsubscribed/);
         assert.deepEqual(await listed(server), []);
         const verified = await desk(server.service, ['consent', 'verify']);
@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
         const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
         const removed = await suppress(server, ...slip);
         assert.equal(removed.exitCode, 0);
-        assert.match(removed.notes, /stays on the list \(unsubscribed since.*Taken off it: by-hand/);
+        assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
         assert.match(refused.notes, /decided this, so only a new verified consent/);
@@ -130,10 +130,10 @@ for (const engine of ENGINES) {
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not stored/s);
+        assert.match(eve.notes, /is still suppressed \(complained.*Your reason is not stored/s);
         assert.equal(
           (await suppress(server, 'remove', 'new@example.com')).notes,
-          'new@example.com is not on the list.',
+          'new@example.com is not suppressed.',
         );
         assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
@@ -191,7 +191,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         assert.deepEqual(await listed(server), []);
         const again = await suppress(server, 'add', ADA);
-        assert.equal(again.notes, `${ADA} is on the list (by-hand).`);
+        assert.equal(again.notes, `${ADA} is suppressed (by-hand).`);
         assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         await server.advance(120);

@@ -200,7 +200,7 @@ export function readPerson(
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
   if (cells.length > columns.count)
-    return bad(`has ${cells.length} columns, and there are ${columns.count} headings`);
+    return bad(`has ${cells.length} columns, but there are ${columns.count} headings`);
   const address = cell('email').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
@@ -220,7 +220,7 @@ export function readPerson(
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
-    return bad('has a date that can be read in two ways: say --date-order dmy or mdy');
+    return bad('has a date that can be read in two ways: use --date-order dmy or mdy');
   if (consentGivenAt === 'none') return bad('has an invalid date of consent');
   if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
   const own = ownAnswers(cells, columns, form);

@@ -116,7 +116,7 @@ const warning = (errors: readonly string[]): string =>
   errors.length === 0
     ? ''
     : `<h2>This does not verify</h2>
-<p>The chain was changed after it was sealed. Until that is explained, what follows proves nothing.</p>
+<p>The chain was changed after it was sealed. Until that is explained, the rest of this page proves nothing.</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 
 function sectionOf(entry: ProvedEntry): string {
@@ -132,7 +132,7 @@ function sectionOf(entry: ProvedEntry): string {
     case 'consent':
       return consentSection(entry.content, place);
     case 'withdrawal':
-      return section(`Taken back on ${secondOf(entry.content.withdrawn_at)}`, [
+      return section(`Withdrawn on ${secondOf(entry.content.withdrawn_at)}`, [
         ['By way of', WAYS[entry.content.way]],
         ['From', entry.content.client_address],
         ['Browser', entry.content.user_agent],

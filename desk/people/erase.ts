@@ -59,7 +59,9 @@ export async function erasePerson(
       const { deleted, left } = await mail.deleteFilesAbout(email);
       mailFiles = deleted;
       if (left.length > 0)
-        failures.push(`Mail to or about the person is left: delete ${left.join(', ')} as a user who may.`);
+        failures.push(
+          `Mail to or about the person remains: delete ${left.join(', ')} as a user with permission.`,
+        );
     },
     `mail to or about the person may be left in ${mail.folder}`,
     'Delete it there.',
@@ -69,12 +71,12 @@ export async function erasePerson(
       const remains = await removeRemains(config.database);
       if (remains !== null) (remains.isFailure ? failures : advice).push(remains.sentence);
     },
-    'the database could not be rewritten, so its files may hold traces',
-    `At a quiet hour, call: ${COMPACT}`,
+    'the database could not be rewritten, so its files may contain traces',
+    `At a quiet time, run: ${COMPACT}`,
   );
   if (config.desk?.people.has(email))
     advice.push(
-      `${email} is also a desk user, which an erasure does not end: take the e-mail address off DESK_PEOPLE if the person leaves.`,
+      `${email} is also a desk user, which an erasure does not change: remove the e-mail address from DESK_PEOPLE if the person leaves.`,
     );
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
@@ -108,8 +110,8 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   imported_corrections: ['correction of an imported person', 'corrections of an imported person'],
   exported_leads: ['note of an export', 'notes of exports'],
   webhook_events: ['message to webhooks', 'messages to webhooks'],
-  suppressions: ['entry that keeps mail away', 'entries that keep mail away'],
-  desk_log: ['line of the record', 'lines of the record'],
+  suppressions: ['suppression', 'suppressions'],
+  desk_log: ['line of the audit log', 'lines of the audit log'],
   mailFiles: ['mail in a file', 'mails in files'],
 };
 

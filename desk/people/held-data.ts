@@ -21,5 +21,5 @@ export async function personalDataOf(db: Db, email: string): Promise<PersonalDat
 
 export const nothingHeld = (email: string): CommandFailure =>
   new CommandFailure(
-    `Nothing is held about ${email}. Forms that were never verified go after RETENTION_DAYS; look also for other addresses of the same person.`,
+    `Nothing is stored about ${email}. Unverified forms are deleted after RETENTION_DAYS; also try other addresses of the same person.`,
   );

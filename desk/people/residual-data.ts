@@ -21,13 +21,13 @@ export async function removeRemains(database: Config['database']): Promise<Remai
 export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
-      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may hold traces. Take them out at a quiet hour: ${COMPACT}`;
+      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces. Remove them at a quiet time: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may hold traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
+      return `The files of the database may contain traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait until it ends, then run: ${COMPACT}`;
     case 'left':
-      return `The files of the database may hold traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet hour, and as the owner of the database, call: ${COMPACT}`;
+      return `The files of the database may contain traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, as the owner of the database, run: ${COMPACT}`;
     case 'no room':
-      return `There is no room on the disk to rewrite the database, whose files may hold traces. Make ${sayBytes(rewriting.neededBytes)} free, then call: ${COMPACT}`;
+      return `The disk has no room to rewrite the database, whose files may contain traces. Free ${sayBytes(rewriting.neededBytes)}, then run: ${COMPACT}`;
   }
 }
 

@@ -105,9 +105,9 @@ export const sayEntry = ({ reason, since, note }: ListEntry): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 
 function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandFailure {
-  if (entries.length === 0) return new CommandFailure(`${email} is not on the list.`);
+  if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
+  const stands = `${email} is suppressed: ${entries.map(sayEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
       ? `${stands} The person decided this, so only a new verified consent ends it.`

@@ -386,7 +386,7 @@ describe('the link of "desk open"', () => {
         },
         { door },
       );
-      assert.match(server.logLines.join('\n'), /What was done at the desk could not be noted/);
+      assert.match(server.logLines.join('\n'), /An action in the desk could not be written to the audit log/);
     }));
 });
 

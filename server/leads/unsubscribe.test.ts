@@ -280,7 +280,7 @@ for (const { engine, shared } of SERVERS) {
         await press(server, url);
         assert.equal((await sealConsents(server.service)).sealed, 2);
         const { out } = await desk(server.service, ['show', EMAIL]);
-        assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
+        assert.match(out, /withdrew the consent[\s\S]*by way of: +one-click|withdrew the consent/);
         assert.match(out, /is not mailed any more/);
         await inFolder(async (folder) => {
           const file = path.join(folder, 'ada');

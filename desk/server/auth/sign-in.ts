@@ -29,7 +29,7 @@ type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | T
 type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong code' }
-  | { readonly type: 'no tries left' }
+  | { readonly type: 'no attempts left' }
   | TooMany;
 
 export type SignIn = {
@@ -139,7 +139,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       });
     },
     onError: (error) =>
-      logger.error({ err: error }, 'A code for the desk could not be queued yet; tried again soon.'),
+      logger.error({ err: error }, 'A code for the desk could not be queued yet; it will be retried soon.'),
   });
 
   return {
@@ -174,7 +174,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
         return { type: 'counted', open, hasAttempts } as const;
       });
       if (counted.type === 'too many') return counted;
-      if (!counted.hasAttempts) return { type: 'no tries left' };
+      if (!counted.hasAttempts) return { type: 'no attempts left' };
       const [newest] = counted.open;
       const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
       // Codes for other or removed e-mail addresses are not compared.

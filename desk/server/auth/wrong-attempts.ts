@@ -41,7 +41,7 @@ export async function noteWrongAttempt(
       text:
         `Someone entered ${attemptsInARow} wrong codes or passkeys in a row for one person of DESK_PEOPLE, and none was right. ` +
         'See for whom and from where: npm run -s desk -- log --newest. If it was not that person, have them add a passkey, ' +
-        'and write :passkey behind their address in DESK_PEOPLE: then no code lets them in.',
+        'and write :passkey after their address in DESK_PEOPLE: then they cannot sign in with a code.',
       now,
     });
   });

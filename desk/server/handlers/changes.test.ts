@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
         const back = (await ask('story', { id }))!;
         assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
         assert.equal(await server.countRows('suppression_removals'), 1);
-        await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not on the list/);
+        await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not suppressed/);
 
         await server.advance(60);
         const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
@@ -254,7 +254,7 @@ for (const engine of ENGINES) {
           await server.advance(60);
           await ask('suppress', { id, reason: 'by-hand' });
           assert.equal((await ask('story', { id }))!.canSendGuide, false);
-          await assert.rejects(ask('sendGuide', { id }), /not to be mailed \(by-hand\)/);
+          await assert.rejects(ask('sendGuide', { id }), /is suppressed \(by-hand\)/);
           assert.equal(server.inbox.mailsTo(ADA).length, 3);
           assert.equal((await noted()).filter(({ deed }) => deed === 'sent-guide').length, 1);
         },

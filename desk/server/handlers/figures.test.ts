@@ -284,7 +284,7 @@ for (const engine of ENGINES) {
           const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
           assert.deepEqual(toDo.slice(0, 1), [
             [
-              '2 events for other programs were given up. Mend the receiving program, then have them sent again.',
+              '2 events for other programs were given up. Fix the receiving program, then send them again.',
               '/mail',
             ],
           ]);
@@ -329,7 +329,7 @@ for (const engine of ENGINES) {
           'past-2@example.com',
         ]);
         for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
-        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Begin at its top/);
+        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Start at the top/);
       }));
   });
 }

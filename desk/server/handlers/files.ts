@@ -15,7 +15,7 @@ export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): Wha
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new CommandFailure(
-    `“${issue?.path.join('.') ?? ''}” in the address is not right. Go back, and choose again.`,
+    `“${issue?.path.join('.') ?? ''}” in the URL is invalid. Go back, and choose again.`,
     2,
   );
 }

@@ -199,9 +199,9 @@ for (const engine of ENGINES) {
         );
         await assert.rejects(
           asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
-          /holds verified leads only/,
+          /only contains verified leads/,
         );
-        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the address/);
+        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
         assert.equal(
           (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
           3,

@@ -10,7 +10,7 @@ describe('an entry in a timeline', () => {
     assert.equal(toneOf({ kind: 'webhook', what: 'webhook dead' }), 'bad');
     assert.equal(toneOf({ kind: 'code', what: 'had entered wrong codes' }), 'bad');
     assert.equal(toneOf({ kind: 'code', what: 'entered the code' }), 'good');
-    assert.equal(toneOf({ kind: 'withdrawal', what: 'took the consent back' }), 'bad');
+    assert.equal(toneOf({ kind: 'withdrawal', what: 'withdrew the consent' }), 'bad');
     assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
   });
 
