@@ -229,13 +229,13 @@ describe('moving all data', () => {
       );
       for (const [from, to, sentence] of [
         [url, 'file:./back.db', /back\.db already exists\./],
-        [url, await createPostgresDatabase(), /PostgreSQL already\. pg_dump/],
+        [url, await createPostgresDatabase(), /already PostgreSQL\. Use pg_dump/],
         [
           url,
           'file::memory:',
           /^A database in memory is lost when the command ends\. Name a file, such as file:\.\/data\/leads\.db\.$/,
         ],
-        ['file:./back.db', 'file:./other.db', /a file already\. npm run -s desk -- backup copies it\./],
+        ['file:./back.db', 'file:./other.db', /already a file\. Use npm run -s desk -- backup to copy it\./],
       ] as const)
         assert.match((await move(from, to)).notes, sentence);
     }));

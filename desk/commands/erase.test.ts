@@ -229,7 +229,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
     truncateSync(filler, statSync(filler).size - 128 * 1024);
     const { exitCode, notes } = await deskIn(disk, env, ['compact']);
     assert.equal(exitCode, 1);
-    assert.match(notes, /There is no room .* make .* MB free/i);
+    assert.match(notes, /The disk has no room .* Free .* MB/i);
   }),
 );
 

@@ -169,8 +169,8 @@ for (const engine of ENGINES) {
           '1 {2}already verified leads, left unchanged',
           '1 {2}erased earlier, not restored',
           '1 {2}suppressed here, left out',
-          '1 {2}with a status that does not say they agreed',
-          '1 {2}in the file once more',
+          '1 {2}with a status that does not show consent',
+          '1 {2}repeated in the file',
         ];
         for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
         assert.deepEqual(await imported(server), [
@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
 
         const rows = await imported(server);
         const again = await importFile(server, file.replace('Analytical', 'Other'));
-        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}from an import before/m);
+        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}already imported/m);
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
@@ -288,7 +288,10 @@ for (const engine of ENGINES) {
         assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
         assert.deepEqual(await emails(server), []);
         await becomeLead(server, 'ada@example.com');
-        assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
+        assert.match(
+          (await importFile(server, 'email\nada@example.com\n')).notes,
+          /1 {2}already verified leads/,
+        );
       }));
 
     it('offers no proof of consent for imported people, and explains why', () =>
@@ -323,7 +326,7 @@ for (const engine of ENGINES) {
           const progress: string[] = [];
           const answer = await run({ progress: (line) => void progress.push(line) });
           assert.equal(answer.exitCode, 0, answer.notes);
-          assert.match(answer.notes, /^734 people imported .*\n +500 {2}from an import before/m);
+          assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
           assert(progress.includes('1000 of 1234 lines …'), progress.join());
         });
         const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
@@ -489,7 +492,7 @@ describe('an import', () => {
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
       const { notes } = await importFile(server, file);
       assert.match(notes, /^6 people imported/m);
-      assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
+      assert.match(notes, /^Letters are garbled .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
   it('an import skips people with a bad line, because it might say that they unsubscribed', () =>
@@ -568,6 +571,6 @@ describe('an import', () => {
       assert.match(without.notes, /--consent-source/);
       const empty = await desk(server.service, ['import', 'list.csv', '--consent-source', ' ']);
       assert.equal(empty.exitCode, 2);
-      assert.match(empty.notes, /Say with --consent-source where their consent came from/);
+      assert.match(empty.notes, /Use --consent-source to say where their consent came from/);
     }));
 });

@@ -291,7 +291,7 @@ function noteOutcome(
   const { garbled } = outcome;
   if (garbled.count > 0)
     desk.note(
-      `Letters are garbled (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file anew as UTF-8, or mend it with correct.`,
+      `Letters are garbled (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file again as UTF-8, or fix the names with correct.`,
     );
   for (const { label, reason, count, line } of outcome.answersLeftOut)
     desk.note(

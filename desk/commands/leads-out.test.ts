@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
             .map(([email]) => email);
         };
         assert.equal((await run('--list')).notes, '0 names.');
-        assert.match((await run('--again', 'crm')).notes, /No export has remembered/);
+        assert.match((await run('--again', 'crm')).notes, /No export has used/);
         const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
         await becomeLead(server, { email: ada });
         await run('--since-last', 'crm');
@@ -431,8 +431,8 @@ describe('a command', () => {
 
   it('a desk command called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
-      [['export', '--since', '2026-02-31'], /Say a day/],
+      [['export', '--since', '31.12.2025'], /Give a day \(2026-11-01\), or a time ago/],
+      [['export', '--since', '2026-02-31'], /Give a day/],
       [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],

@@ -498,7 +498,7 @@ describe('the report', () => {
       [['report', '--text', '--period', '0d'], /Say how many days/],
       [['report', '--text', '--period', '2026-13'], /a month that has begun/],
       [['report', '--text', '--period', '2027-01'], /a month that has begun/],
-      [['lost', '--since', 'yesterday'], /Say a day \(2026-11-01\), or how long ago/],
+      [['lost', '--since', 'yesterday'], /Give a day \(2026-11-01\), or a time ago/],
     ] as const) {
       const { exitCode, out, notes } = await deskIn(import.meta.dirname, {}, args, {
         service: () => assert.fail('nothing was to be opened'),

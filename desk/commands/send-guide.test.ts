@@ -53,8 +53,8 @@ for (const engine of ENGINES)
           [0, 0],
         );
         const notes = answers.map((answer) => answer.notes).toSorted();
-        assert.match(notes[0]!, /is queued/);
-        assert.match(notes[1]!, /waits to be sent already/);
+        assert.match(notes[0]!, /is already queued/);
+        assert.match(notes[1]!, /is queued\. The running page/);
         assert.equal((await guides(server)).length, 2);
       });
     });

@@ -296,7 +296,7 @@ for (const { engine, shared } of SERVERS) {
             ],
           );
           const page = readFileSync(`${file}.html`, 'utf8');
-          assert.match(page, /Agreed on [\s\S]+Taken back on [\s\S]+the button of a mail program/);
+          assert.match(page, /Agreed on [\s\S]+Withdrawn on [\s\S]+the button of a mail program/);
         });
         const check = () => verifyChain(db, { secrets: server.service.secrets, now: server.now() });
         const whole = await check();

@@ -59,9 +59,9 @@ describe('an export in the browser', () => {
     await assert.rejects(
       exportFrom((_, response) => {
         response.writeHead(403, { 'content-type': 'text/plain', 'x-error-code': 'may-not' });
-        response.end('You may look, and not do this.');
+        response.end('Your role only allows viewing.');
       }),
-      { message: 'You may look, and not do this.', code: 'may-not' },
+      { message: 'Your role only allows viewing.', code: 'may-not' },
     );
   });
 
