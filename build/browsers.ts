@@ -1,4 +1,4 @@
-// The supported browsers: the build targets them, checks/browsers.ts checks its output (CONTRIBUTING.md).
+// The supported browsers: the build targets them, checks/browsers.ts checks its output.
 
 export const SERVED_BROWSERS = {
   chrome: '111',

@@ -37,7 +37,7 @@ import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// Prints no stack trace, which means nothing to the author of the words.
+// A stack trace would mean nothing to the author of the words.
 const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
 if (mistakes.length > 0) {
   process.stderr.write(
@@ -56,14 +56,14 @@ const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');
 const MEDIA = path.join(CAMPAIGN_FOLDER, 'media');
 
-// Read first, so that a change during the build is noticed at its end.
+// Read first, so a change during the build is noticed at its end.
 const builtFrom = readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const BUILDING = beginRelease(DIST);
 process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
 const RELEASE = path.join(BUILDING, 'release');
 const FILES = path.join(RELEASE, 'files');
 const PAGES = path.join(RELEASE, 'pages');
-/** A separate folder: the public site must not serve the desk. */
+/** A separate folder, because the public site must not serve the desk. */
 const DESK = path.join(RELEASE, 'desk');
 const PRERENDERER = path.join(BUILDING, 'prerenderer');
 
@@ -137,7 +137,7 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
           output: {
             entryFileNames: 'assets/app-[hash].js',
             chunkFileNames: 'assets/second-[hash].js',
-            // Chromium then compiles the whole file while it arrives, not each function on its first call.
+            // Lets Chromium compile the whole file while it arrives, not each function on its first call.
             postBanner: '//# allFunctionsCalledOnLoad',
           },
           optimization: { inlineConst: { mode: 'all', pass: 3 } },
@@ -158,7 +158,6 @@ async function buildApp(variant: string | null): Promise<{ appUrl: string; secon
   return { appUrl: `${SITE_PATH}/${app.fileName}`, secondFileUrl: `${SITE_PATH}/${second.fileName}` };
 }
 
-/** @param list a file in web/styles */
 async function buildCriticalStyles(list: string): Promise<string> {
   const output = await run({
     publicDir: false,
@@ -175,7 +174,7 @@ async function buildCriticalStyles(list: string): Promise<string> {
     .trim();
 }
 
-/** Inline, so that the first paint has the right typeface and nothing moves when the whole font arrives. */
+/** Inline, so the first paint has the right typeface and nothing moves when the whole font arrives. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
   const font = await makeHeadlineFont(whole, texts);
@@ -250,7 +249,6 @@ async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
   return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
-/** The desk's policy forbids inline scripts. */
 async function buildDesk(): Promise<void> {
   const built = findBuiltDesk(PROJECT_FOLDER, builtFrom);
   if (built !== undefined) {
@@ -269,7 +267,7 @@ async function buildDesk(): Promise<void> {
   });
   const theme: Plugin = {
     name: 'theme-first',
-    // The script also sets the theme-color meta tag.
+    // The desk's policy forbids inline scripts. This script also sets the theme-color meta tag.
     transformIndexHtml: (html) =>
       html.replace('<title>', `<script src="/${boot.fileName}"></script>\n    <title>`),
   };

@@ -1,5 +1,4 @@
-// Starts and restarts the development API without a mail account, webhooks or the instance's database, so that nothing leaves
-// this machine.
+// The development API has no mail account, webhooks or access to the instance's database, so nothing leaves this machine.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -11,7 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
-/** Then it is killed; by now it has answered open requests (dev-api.ts). */
+/** Then it is killed; by now it has responded to open requests (dev-api.ts). */
 const STOP_WITHIN_MS = 8_000;
 
 export type Api = {
@@ -19,7 +18,7 @@ export type Api = {
   readonly mailFolder: string;
   /** Settings in .env that development ignores. */
   readonly unused: readonly string[];
-  /** @returns false if the API printed a mistake and did not start */
+  /** @returns false if the API printed an error and did not start */
   readonly ready: () => Promise<boolean>;
   readonly restart: () => void;
   readonly stop: () => Promise<void>;

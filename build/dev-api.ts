@@ -1,4 +1,4 @@
-// The API of the development server. It ends when the channel to its parent closes, however the parent ended.
+// The API of the development server. It ends when the channel to its parent closes.
 import { buildApp } from '#server/startup/app.ts';
 import { createLogger } from '#server/log/logger.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
@@ -26,7 +26,7 @@ await app.listen({ port: service.config.port, host: service.config.host });
 
 process.once('disconnect', () => {
   stopping = true;
-  // Answers forms that arrived before the restart.
+  // Lets forms that arrived before the restart get a response.
   setTimeout(() => app.server.closeAllConnections(), ANSWER_WITHIN_MS).unref();
   void app
     .close()

@@ -5,7 +5,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export type ShownMail = {
   readonly id: string;
-  /** Rendered as an example, never sent. */
+  /** An example that is never sent. */
   readonly isSample: boolean;
   readonly kind: string;
   /** Milliseconds since 1970. */
@@ -108,7 +108,7 @@ async function look() {
 
 /**
  * @param mails newest first, then the samples
- * @param chosen id of the mail to show; if missing, the first one
+ * @param chosen ID of the mail to show; if missing, the first one
  */
 export function inboxPage(mails: readonly ShownMail[], chosen: string | null): string {
   const shown = mails.find(({ id }) => id === chosen) ?? mails[0];

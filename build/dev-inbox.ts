@@ -1,4 +1,3 @@
-// The inbox of the development server: received mails, and a sample of each kind.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';

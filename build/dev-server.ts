@@ -22,7 +22,7 @@ const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room
 const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 60;
-/** Then open requests are abandoned. */
+/** Open requests are then abandoned. */
 const END_WITHIN_MS = 4_000;
 const LOOK_MS = 500;
 
@@ -63,7 +63,7 @@ start();
 const sayMistakes = (mistakes: readonly string[]): string =>
   `The words cannot be used yet:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`;
 
-/** A stack trace means nothing to the author of the words. */
+/** A stack trace would mean nothing to the author of the words. */
 function refuseSlips(): void {
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
   if (mistakes.length === 0) return;
@@ -162,7 +162,7 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   });
 }
 
-/** Makes the next request read the words again, including files that did not exist. */
+/** Makes the next request read the words again, including new files. */
 function forgetWords(server: ViteDevServer, files: readonly string[]): void {
   for (const { moduleGraph } of Object.values(server.environments))
     for (const file of files)
@@ -196,7 +196,6 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   });
   watch(server, api, inbox.wordsChanged);
   const mistakes = campaignMistakes(CAMPAIGN_FOLDER);
-  // Warms up for the first visitor.
   if (mistakes.length === 0) await render(server, '/').catch(() => {});
   await api.ready();
   const address = `http://${host}:${port}`;
@@ -223,7 +222,7 @@ function endWith(end: () => Promise<unknown>): void {
     process.removeAllListeners(signal);
     process.on(signal, stop);
   }
-  // A closed terminal takes no more lines.
+  // A closed terminal accepts no more lines.
   process.stdout.on('error', stop);
   const parent = process.ppid;
   if (process.env['npm_lifecycle_event'] !== undefined)

@@ -1,4 +1,4 @@
-// `npm run dev`. Starts the API, which takes longest, before it loads the rest.
+// `npm run dev`. The API takes longest, so it starts first.
 import { createServer, type AddressInfo } from 'node:net';
 import * as module from 'node:module';
 import path from 'node:path';
@@ -6,7 +6,6 @@ import path from 'node:path';
 const HOST = '127.0.0.1';
 const port = Number(process.env['PORT'] ?? 5173);
 
-/** @returns the port; null if another program uses it */
 function tryPort(wanted: number): Promise<number | null> {
   const probe = createServer();
   return new Promise((resolve) => {
@@ -21,7 +20,7 @@ function tryPort(wanted: number): Promise<number | null> {
 const apiPort = await tryPort(0);
 if ((await tryPort(port)) === null || apiPort === null) {
   process.stderr.write(
-    `Port ${port} is taken, perhaps by another "npm run dev". End it, or choose another port: PORT=${port + 1} npm run dev\n`,
+    `Port ${port} is taken, perhaps by another "npm run dev". Stop it, or choose another port: PORT=${port + 1} npm run dev\n`,
   );
   process.exit(1);
 }

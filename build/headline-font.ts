@@ -2,10 +2,6 @@
 import { Blob, Buffer as Text, Face, Feature, Font, shape } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
 
-/**
- * @param whole font with a variable weight
- * @returns WOFF2
- */
 export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]): Promise<Buffer> {
   const letters = texts.join('');
   const font = await subsetFont(whole, letters, {
@@ -23,7 +19,7 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   });
 }
 
-/** Glyph numbers, and how much the second glyph moves: negative towards the first, in font units. */
+/** Glyph numbers, and the kerning distance in font units: negative means closer. */
 type Pair = { readonly first: number; readonly second: number; readonly distance: number };
 
 function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
@@ -82,14 +78,14 @@ function kerningTable(pairs: readonly Pair[]): Buffer {
   return Buffer.concat([header, scripts, features, lookups, lookup, coverage, ...bodies]);
 }
 
-/** Some systems reject a font without names. fonts/OFL.txt names its authors and licence, as the licence allows. */
+/** Some systems reject a font without names. The authors and the licence are in fonts/OFL.txt, as the licence allows. */
 const NAME_TABLE = ((name, ids) =>
   Buffer.concat([
     words(0, ids.length, 6 + 12 * ids.length, ...ids.flatMap((id) => [3, 1, 0x4_09, id, 2 * name.length, 0])),
     Buffer.from(name, 'utf16le').swap16(),
   ]))('Headline', [1, 2, 4, 6]);
 
-/** Replaces a table by a shorter one. Checksums and gaps need no update: WOFF2 does not keep them. */
+/** Replaces a table with a shorter one. Checksums and gaps need no update, because WOFF2 drops them. */
 function replaceTable(font: Buffer, name: string, table: Buffer): void {
   const entries = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const entry = entries.find((at) => font.toString('latin1', at, at + 4) === name);

@@ -1,4 +1,4 @@
-// The used part of subset-font, which ships no types.
+// subset-font ships no types.
 declare module 'subset-font' {
   type AxisRange = {
     readonly min: number;

@@ -1,4 +1,4 @@
-// Imports the operator's words into the page, checked at build time, so that the page carries data and no schema.
+// Checks the operator's words at build time, so the page carries data but no schema.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -30,7 +30,10 @@ const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Reads the words of the page. Throws all mistakes. @param variant of the page; null: the campaign's own */
+/**
+ * Throws all errors at once.
+ * @param variant null for the campaign itself
+ */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: wordsOrThrow(readWords(folder, 'site.yaml', siteOf(folder))),
@@ -123,13 +126,13 @@ function exportsOf(
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   const others = variantsIn(folder);
-  // Build-time constants, so that a page without variants contains none of this.
+  // Build-time constants, so a page without variants contains none of this.
   const compared =
     others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
   return { ...site, languageName, logo: logoOf(folder, site.logo, sitePath), ...compared };
 }
 
-/** Each section is a module, so that the bundler drops unused entries. */
+/** Each section is a module, so the bundler drops unused entries. */
 const SECTIONED = 'interface.yaml';
 
 export function campaignPlugin(folder: string, options: PageOptions): Plugin {

@@ -26,7 +26,7 @@ const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   });
 
 /**
- * Names are in the page twice, and random ones do not compress. Stable for files imported as a module and as text
+ * Names are in the page twice, and random ones do not compress. They must be stable for files imported both as a module and as text
  * (web/styles/app-styles.ts).
  */
 function shortClassName(name: string, file: string): string {
@@ -85,7 +85,7 @@ export const deskViteConfig: InlineConfig = {
 
 /**
  * @param variant null for the campaign itself
- * @param sitePath of PUBLIC_URL
+ * @param sitePath the path of PUBLIC_URL
  */
 export const viteConfigOf = (variant: string | null, sitePath = SITE_PATH): InlineConfig => ({
   configFile: false,

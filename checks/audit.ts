@@ -1,4 +1,4 @@
-// Fails if a used package has a known vulnerability of severity high or critical. Passes with a note without the registry.
+// Fails if a used package has a known vulnerability of severity high or critical. Passes with a note if the registry is unreachable.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -37,7 +37,7 @@ if (audit?.metadata === undefined) {
   const reason = error ? error.message : (audit?.message ?? 'unreadable response');
   process.stdout.write(
     `NOT CHECKED: the registry could not audit the dependencies (${reason}). Known vulnerabilities ` +
-      'would not have shown: run "npm run check:audit" where the registry can be reached.\n',
+      'may be missed: run "npm run check:audit" where the registry can be reached.\n',
   );
 } else {
   const used = usedPackages();
@@ -52,7 +52,7 @@ if (audit?.metadata === undefined) {
   else process.stdout.write('No dependency has a known vulnerability of severity high or critical.\n');
 }
 
-/** Without packages that only tests need. */
+/** Omits packages that only tests need. */
 function usedPackages(): ReadonlySet<string> {
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
   const { dependencies, buildPackages } = read('package.json') as {

@@ -1,5 +1,5 @@
-// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a
-// reason below; newer APIs need a feature test or a reason.
+// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a reason below;
+// newer APIs need a feature test or a reason.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -34,7 +34,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   globalPrivacyControl: 'a browser without it has no such preference',
   doNotTrack: 'the same',
 };
-/** Libraries use these names for their own members, or test for them unseen by this check. */
+/** Libraries use these names for their own members, or test for the feature in a way that this check does not see. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {
   delay: 'the option of a scheduled task, and of a tooltip',
   fallback: 'of a Suspense boundary',
@@ -63,7 +63,7 @@ const isAtMost = (version: string, limit: string): boolean => {
   return major < limitMajor || (major === limitMajor && minor <= limitMinor);
 };
 
-/** Families without support, or only under a name that `names` does not contain. */
+/** Finds families without support, or only under a name that `names` does not contain. */
 function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
   const knows = (one: SimpleSupportStatement, limit: string) =>
     typeof one.version_added === 'string' &&
@@ -102,7 +102,7 @@ function indexOf(roots: readonly Identifier[]): ReadonlyMap<string, readonly Com
   return index;
 }
 
-/** True if every API of this name is missing somewhere. An older API with the same name makes it undecidable. */
+/** True if every API of this name is missing somewhere. If an older API has the same name, the check cannot decide. */
 function missingEverywhere(
   meanings: readonly CompatStatement[] | undefined,
   names?: readonly string[],
@@ -264,7 +264,7 @@ async function complaintsAboutScript(code: string, name: string): Promise<string
   ];
 }
 
-// Checks the check itself: samples with known faults, and samples without.
+// Checks the check itself, with faulty and correct samples.
 const SAMPLES: readonly (readonly [sample: string, faults: number])[] = [
   [':root{--ink:light-dark(#000,#fff)}', 1],
   ['p{color:#000;color:light-dark(#000,#fff)}', 0],

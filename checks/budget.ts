@@ -1,5 +1,4 @@
-// The size budget. Our code must not exceed it; a campaign's words and pictures only get a note, and are subtracted from the
-// code.
+// Our code must not exceed the size budget. A campaign's words and pictures only get a note, and are subtracted from the code.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -72,7 +71,7 @@ const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
     readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===
     readFileSync(path.join(TEST_CAMPAIGN, name), 'utf8'),
 );
-/** Our words leave 300 of the 12 kB to an operator's longer ones. */
+/** Our words leave 300 bytes of the 12 kB for an operator's longer ones. */
 const HTML_LIMIT_KB = wordsAreOurs ? 11.7 : 12;
 /** Other campaigns may need code that ours does not: more sections, a drawn cover, icons. */
 const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.45 : 8.75;

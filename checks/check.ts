@@ -7,7 +7,7 @@ const CHECKS = [
   ['build', 'check:budget', 'check:browsers'],
   ['check:types'],
   ['check:unused', 'check:readme', 'check:commands', 'check:settings', 'check:english'],
-  // Last, so that a note about a skipped audit is not overlooked.
+  // Last, so a note about a skipped audit is not overlooked.
   ['check:audit'],
 ];
 

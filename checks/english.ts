@@ -1,5 +1,5 @@
-// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents. A
-// count that rose fails; a count that fell must be written here, so it never rises again. `--show NAME` lists the places of one.
+// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents. A higher
+// count fails; a lower count must be written here, so it never rises again. `--show NAME` lists the places of one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ type Phrase = {
 const PHRASES: Readonly<Record<string, Phrase>> = {
   'is-no': {
     pattern: /\b(?:is|are|was|were) (?:no (?!longer|more\b|less\b|other\b|doubt\b|one\b)[a-z]+|none\b)/g,
-    count: 27,
+    count: 26,
     instead: 'negate the verb: "is not a file"',
   },
   'who-without-noun': {
@@ -24,7 +24,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'what-as-noun': {
     pattern: /\bwhat (?:is|was|stands?|comes?|goes|makes?|has|it|the|a) /g,
-    count: 27,
+    count: 26,
     instead: 'name the thing: "queued mail" for "what waits"',
   },
   'that-was-ed': {
@@ -44,7 +44,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'alone=only': {
     pattern: /\b(?!leave|leaves|left|stand|stands)[a-z]+ alone\b/g,
-    count: 3,
+    count: 2,
     instead: 'only',
   },
   'behind=after': {
@@ -52,7 +52,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
     count: 13,
     instead: 'after',
   },
-  beside: { pattern: /\bbeside\b/g, count: 7, instead: 'next to, or during' },
+  beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
     count: 9,
@@ -109,7 +109,7 @@ for (const [name, { count, instead }] of Object.entries(PHRASES)) {
   process.exitCode = 1;
 }
 
-/** Prose of a file by line: a document whole, otherwise comments and strings that are sentences. */
+/** Yields the prose of a file by line: all of a document, otherwise comments and strings that are sentences. */
 function* textsIn(file: string, source: string): Generator<readonly [line: number, text: string]> {
   const prose = file.endsWith('.md')
     ? source.replaceAll(/```.*?```/gs, (code) => code.replaceAll(/[^\n]/g, ''))

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /**
  * A failing script skips the rest of its row.
  * @param rows script names; those in one row depend on each other
- * @param atOnce rows at the same time
+ * @param atOnce number of parallel rows
  * @returns the names of the scripts that failed
  */
 export async function runSteps(

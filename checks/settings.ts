@@ -1,4 +1,4 @@
-// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write]  (writes both)
+// Compares `.env.example` and the table in docs/running.md with the table of settings. Usage: settings.ts [--write] (updates both)
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -11,12 +11,11 @@ import { SETTINGS, type Setting } from '#server/settings/settings-table.ts';
 const EXAMPLE = path.join(PROJECT_FOLDER, '.env.example');
 const PAGE = path.join(PROJECT_FOLDER, 'docs/running.md');
 const HEAD =
-  'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Put a value with a # into quotes. Variables of the environment win over this file.';
+  'Copy to .env and remove the "# " of the lines you change. Each line shows a default or an example. Quote a value that contains #. Environment variables override this file.';
 const COMMENT_WIDTH = 110;
 
 const entries: readonly (readonly [name: string, setting: Setting])[] = Object.entries(SETTINGS);
 
-/** Breaks a comment into lines. */
 const comment = (text: string): string => {
   const lines = [''];
   for (const word of text.split(' ')) {

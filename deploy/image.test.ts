@@ -23,8 +23,8 @@ type Package = Readonly<Record<string, unknown>> & {
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as Package;
 
 /**
- * Reads a command from the Dockerfile, so that the test runs the same one.
- * @param beginning of the command
+ * Reads a command from the Dockerfile, so the test runs the same one.
+ * @param beginning start of the command
  */
 function commandOf(beginning: string): string {
   const command = new RegExp(`(?:RUN|&&) (${beginning}(?:.*\\\\\\n)*.*)`).exec(DOCKERFILE)?.[1];

@@ -26,7 +26,7 @@ async function analyzed(name: string, unit: string, ...parameters: readonly stri
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
-    // A link without spaces: systemd would split the path of the checkout.
+    // A link without spaces, because systemd would split the path of the checkout.
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));

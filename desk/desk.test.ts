@@ -132,7 +132,7 @@ async function copyWhole({ folder }: Site, env: Settings): Promise<void> {
   const copy = path.join(folder, 'copy.db');
   const { exitCode, notes } = await deskIn(folder, env, ['backup', copy]);
   assert.equal(exitCode, 0, notes);
-  assert.match(notes, /copy\.db holds the database with 1 lead\b/);
+  assert.match(notes, /copy\.db contains the database with 1 lead\b/);
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('copy')),
     ['copy.db'],
@@ -170,10 +170,6 @@ describe('moving all data', () => {
     return filled;
   };
 
-  /**
-   * Compares the tables and checks the chain.
-   * @returns the rows per table
-   */
   const assertMoved = async (folder: string, moved: DeskAnswer, to: string, anchor: string) => {
     assert.equal(moved.exitCode, 0, moved.notes);
     const tables = JSON.parse(moved.out) as { table: string; rows: number; source: string; target: string }[];
@@ -186,7 +182,7 @@ describe('moving all data', () => {
     return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
   };
 
-  it('goes only to an empty PostgreSQL, and compares all counts', () =>
+  it('moves all data only to an empty PostgreSQL, and compares all counts', () =>
     inFolder(async (folder) => {
       const to = await createPostgresDatabase();
       const file = path.join(folder, 'leads.db');
@@ -211,10 +207,10 @@ describe('moving all data', () => {
         assert.ok(Number(rows[table]) > 0, table);
       const again = await move(to);
       assert.equal(again.exitCode, 1);
-      assert.match(again.notes, /The PostgreSQL is not empty: there are rows in submissions, /);
+      assert.match(again.notes, /The PostgreSQL database is not empty: it has rows in submissions, /);
     }));
 
-  it('goes from PostgreSQL only to a new file, and compares all counts', () =>
+  it('moves all data from PostgreSQL only to a new file, and compares all counts', () =>
     inFolder(async (folder) => {
       const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
         const env = { ...settings, DATABASE_URL: from };
@@ -233,20 +229,20 @@ describe('moving all data', () => {
       );
       for (const [from, to, sentence] of [
         [url, 'file:./back.db', /back\.db already exists\./],
-        [url, await createPostgresDatabase(), /PostgreSQL already\. pg_dump/],
+        [url, await createPostgresDatabase(), /already PostgreSQL\. Use pg_dump/],
         [
           url,
           'file::memory:',
-          /^A database in memory ends with the command\. Name a file, such as file:\.\/data\/leads\.db\.$/,
+          /^A database in memory is lost when the command ends\. Name a file, such as file:\.\/data\/leads\.db\.$/,
         ],
-        ['file:./back.db', 'file:./other.db', /a file already\. npm run -s desk -- backup copies it\./],
+        ['file:./back.db', 'file:./other.db', /already a file\. Use npm run -s desk -- backup to copy it\./],
       ] as const)
         assert.match((await move(from, to)).notes, sentence);
     }));
 });
 
 describe('the desk', () => {
-  it('names the backup command for PostgreSQL without the password', () =>
+  it('"desk backup" names the command for PostgreSQL without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();
       const backup = (DATABASE_URL: string) =>
@@ -264,7 +260,7 @@ describe('the desk', () => {
       );
     }));
 
-  it('ends without an error if its reader closes the pipe', () =>
+  it('the desk ends without an error if its reader closes the pipe', () =>
     withPeople(3, async (folder) => {
       const child = start(folder, settings, ['export', '--state', 'imported']);
       child.stdout.destroy();
@@ -273,7 +269,7 @@ describe('the desk', () => {
       assert.equal(code, 0, await notes);
     }));
 
-  it('cleans up after one or several signals', () =>
+  it('the desk cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {
       for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
         const child = start(folder, settings, ['open']);
@@ -284,7 +280,7 @@ describe('the desk', () => {
       }
     }));
 
-  it('ends at the first signal without a reader, and at a second signal whatever it waits for', () =>
+  it('the desk ends at the first signal without a reader, and at a second signal whatever it waits for', () =>
     withPeople(5_000, async (folder) => {
       const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
       const stopped = once(writing, 'exit');
@@ -303,7 +299,7 @@ describe('the desk', () => {
       assert.deepEqual(await ended, [130, null]);
     }));
 
-  it('treats Ctrl-C and Ctrl-D at a question as no', { skip: noTerminal }, () =>
+  it('the desk treats Ctrl-C and Ctrl-D at a question as no', { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
@@ -322,7 +318,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('does not create a missing database', () =>
+  it('the desk does not create a missing database', () =>
     inFolder(async (folder) => {
       const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
       assert.deepEqual([exitCode, out], [1, '']);
@@ -349,7 +345,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('explains invalid settings', () =>
+  it('the desk explains invalid settings', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
       const { code, notes } = await runProcess(folder, {}, 'leads');
@@ -357,7 +353,7 @@ describe('the desk', () => {
       assert.match(notes, /PORT must be a whole number/);
     }));
 
-  it('shows help with examples for each command', () =>
+  it('the desk shows help with examples for each command', () =>
     inFolder(async (folder) => {
       const { code, out, notes } = await runProcess(folder, {}, '--help');
       assert.deepEqual([code, notes], [0, '']);

@@ -36,7 +36,6 @@ process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
 const args = process.argv.slice(2);
-// Omitted if data or notes go to a file or another program.
 const line = process.stdout.isTTY && process.stderr.isTTY ? instanceLine(readSettings(), args) : null;
 if (line !== null) note(printableLines(line));
 let service: Promise<Service> | undefined;

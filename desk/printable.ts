@@ -1,8 +1,8 @@
-/** Replaces control characters in untrusted text: they could move the cursor or hide text. Names and emoji need joiners, which stay. */
+/** Replaces control characters in untrusted text, which could move the cursor or hide text. Keeps joiners, which names and emoji need. */
 export const printable = (text: string): string => text.replaceAll(/[\p{C}--[\u200C\u200D]]/gv, '\uFFFD');
 
 /** Like {@link printable}, for several lines; quoted input must pass {@link printable} first. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** Replaces DEL and C1 controls, which JSON and CSV leave unescaped: some terminals execute them. */
+/** Replaces DEL and C1 controls, which JSON and CSV leave unescaped and some terminals execute. */
 export const withoutC1 = (data: string): string => data.replaceAll(/[\u007F-\u009F]/g, '\uFFFD');

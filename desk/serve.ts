@@ -1,4 +1,4 @@
-// The process of the desk (DESK_URL). The site's process starts and ends it.
+// The desk's own process (DESK_URL), started and ended by the site's process.
 import path from 'node:path';
 import process from 'node:process';
 
@@ -10,7 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
-/** Longer than any response takes, and shorter than the site's process waits for this one. */
+/** Longer than any response takes; the site's process waits longer for this one. */
 const END_WITHIN_MS = 4_000;
 
 function refuse(mistakes: readonly string[]): never {
@@ -74,7 +74,7 @@ const port = await listenPatiently(app, {
   signal: waiting.signal,
   onWait: () =>
     say(
-      `Port ${desk.port} is taken. The desk waits for it; if another program keeps it, set DESK_PORT.`,
+      `Port ${desk.port} is taken. The desk waits for it; if another program uses it, set DESK_PORT.`,
       'warn',
     ),
 });

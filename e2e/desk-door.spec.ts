@@ -17,7 +17,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await expect(code).toBeFocused();
   const digits = await desk.newestCode(PEOPLE.door);
   await code.fill(digits === '000000' ? '111111' : '000000');
-  await expect(code).toHaveAccessibleDescription(/^This is not the code, or it has expired\./);
+  await expect(code).toHaveAccessibleDescription(/^The code is wrong or has expired\./);
   await expect(code).toHaveValue('');
   await code.fill(digits);
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
@@ -40,7 +40,7 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   await expect(page.getByText('If stranger@example.com may sign in, a code is on its way.')).toBeVisible();
   await expect(page.getByText(/^A new code can be sent in \d+ seconds?$/)).toBeVisible();
   await page.getByLabel('Six-digit code').fill('123456');
-  await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^This is not the code/);
+  await expect(page.getByLabel('Six-digit code')).toHaveAccessibleDescription(/^The code is wrong/);
   // Mail is sent in order, so a mail to the stranger would have arrived first.
   await request.post('/api/sign-in', { headers: { origin: desk.url }, data: { email: PEOPLE.door } });
   await desk.newestCode(PEOPLE.door);

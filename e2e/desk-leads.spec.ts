@@ -22,7 +22,7 @@ test("filters of the desk's list are in the URL, and Back restores the previous 
   await expect(names).toHaveText(['Ada Lovelace']);
   await expect(page.getByLabel('Search')).toHaveValue('engines');
   await page.getByLabel('Search').fill('nobody at all');
-  await expect(page.getByText('No one fits this filter')).toBeVisible();
+  await expect(page.getByText('No one matches this filter')).toBeVisible();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await expect(names).toHaveText(NEWEST_FIRST);
   await expect(page).toHaveURL('/leads');
@@ -142,7 +142,7 @@ test('a list continues while the server is searching, and can be stopped', async
     route.fulfill({ json: { people: [], next: null, lookedBackTo: null } }),
   );
   await page.getByRole('button', { name: 'Look further back' }).click();
-  await expect(page.getByText('No one fits this filter')).toBeVisible();
+  await expect(page.getByText('No one matches this filter')).toBeVisible();
 });
 
 test('a company leads to its contacts, and companies are counted again after a return', async ({
@@ -152,7 +152,7 @@ test('a company leads to its contacts, and companies are counted again after a r
   await page.clock.install();
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();
-  await page.getByLabel('Search a domain').fill('bombe');
+  await page.getByLabel('Search for a domain').fill('bombe');
   await page.getByRole('link', { name: 'bombe.example' }).click();
   await expect(page).toHaveURL('/leads?domain=bombe.example');
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeFocused();

@@ -13,8 +13,8 @@ test('lost leads are grouped by reason, and the choice is in the URL', async ({ 
   await expect(page.getByText('3 people.')).toBeVisible();
   const why = page.getByRole('group', { name: 'Why' });
   await expect(why.getByRole('button', { name: 'All' })).toHaveAttribute('aria-pressed', 'true');
-  await why.getByRole('button', { name: /^Mail still waits to leave 2/ }).click();
-  await expect(page).toHaveURL('/lost?why=Mail+still+waits+to+leave');
+  await why.getByRole('button', { name: /^Mail is still queued 2/ }).click();
+  await expect(page).toHaveURL('/lost?why=Mail+is+still+queued');
   await expect(page.getByText('2 of 3 people.')).toBeVisible();
   await page
     .getByRole('group', { name: 'Source' })

@@ -128,7 +128,7 @@ test('mail is stopped with a note and resumes only when no other reason remains'
     await stopped.getByRole('button', { name: 'Undo' }).click();
     const question = page.getByRole('alertdialog', { name: `Mail ${email} again?` });
     await expect(question.getByRole('button', { name: 'Mail again' })).toBeDisabled();
-    await question.getByLabel('Why mail may go again').fill('meant another Grace');
+    await question.getByLabel('Why mail may be sent again').fill('meant another Grace');
     await question.getByRole('button', { name: 'Mail again' }).click();
   };
   await undo();

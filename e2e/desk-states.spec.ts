@@ -17,7 +17,7 @@ test('every state of signing in passes axe in both themes', async ({ page }) => 
   await heading(page, 'Enter the code');
   const code = page.getByLabel('Six-digit code');
   await code.fill('123456');
-  await expect(code).toHaveAccessibleDescription(/^This is not the code/);
+  await expect(code).toHaveAccessibleDescription(/^The code is wrong/);
   await expectNoViolations(page, 'a refused code');
   await page.goto('/enter');
   await heading(page, 'This link does not open the desk');
@@ -44,7 +44,7 @@ test('every state of the overview, the lists and the account passes axe in both 
   await expect(page.getByLabel('Format')).toBeVisible();
   await expectNoViolations(page, 'export');
   await open('/leads?search=nobody');
-  await expect(page.getByText('No one fits this filter')).toBeVisible();
+  await expect(page.getByText('No one matches this filter')).toBeVisible();
   await expectNoViolations(page, 'nobody found');
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();

@@ -289,7 +289,7 @@ test('npm run dev reports a taken port in a sentence and leaves no process', asy
   await using dev = await startDev({ env: { PORT: port } });
   expect(dev.child.exitCode).toBe(1);
   expect(dev.output()).toBe(
-    `Port ${port} is taken, perhaps by another "npm run dev". End it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
+    `Port ${port} is taken, perhaps by another "npm run dev". Stop it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
   );
   taken.close();
 });

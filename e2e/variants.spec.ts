@@ -141,7 +141,7 @@ test('each browser keeps its variant, and form, lead and report name it', async 
   expect(byVariant?.verdicts).toMatchObject([{ variant: 'b', type: 'open', leading: 'b' }]);
   expect(bySource.find(({ name }) => name === 'newsletter')).toMatchObject({ leads: 1 });
   const text = reportOf(site, '--text');
-  expect(text).toContain('It cannot be said yet which of a and b is better');
+  expect(text).toContain('It is not clear yet which of a and b is better');
   expect(text).toContain('The variants ask for the consent in different words');
   for (const visit of Object.values(visits)) await visit.page.context().close();
 });

@@ -1,4 +1,4 @@
-// A burst of codes, and recipients that never get a reply: every 202 gets its code in time, and refused forms get 503. Usage:
+// Sends a burst of codes, some to recipients that never reply: every 202 must get its code in time, and refused forms must get 503. Usage:
 // backlog.ts [--dry]
 import { setTimeout } from 'node:timers/promises';
 
@@ -70,7 +70,6 @@ function slowly(mailsASecond: number): InboxBehaviour {
   };
 }
 
-/** @returns the result, and the statuses of /api/health meanwhile */
 async function meetSite<Result>(
   engine: Engine,
   { behaviour, env }: { behaviour: InboxBehaviour; env?: Record<string, string> },
@@ -148,7 +147,7 @@ async function enterCode(
   return status === 200 ? 'verified' : 'refused';
 }
 
-/** Whether the form was accepted, or refused with a reason and Retry-After. */
+/** Accepted, or refused with a reason and Retry-After. */
 const isAnswered = ({ status, headers }: Answer): boolean =>
   status === 202 ||
   (status === 503 &&
@@ -192,7 +191,7 @@ async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
     say(healths),
   );
   proof.expect(unmailed + useless + visits.missing === 0, `${what}: a 202 was not kept`);
-  // One network's burst refuses that network alone.
+  // One network's burst refuses only that network.
   proof.expect(
     burst === 'one network' || refused === 0 || healths.has(503),
     `${what}: health did not answer 503`,

@@ -1,5 +1,5 @@
-// Does the breaker open during list bombs, and only then? Plays attacks and honest hours. Usage: breaker.ts [hours of each
-// kind] [--dry]
+// Does the breaker open during list bombs, and only then? Simulates attacks and ordinary hours. Usage: breaker.ts [hours of each kind]
+// [--dry]
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';
@@ -18,7 +18,7 @@ import { networkAddress } from '#stress/harness/visitors.ts';
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
 const PAST_DAYS = 8;
-/** Strangers' mails within the hour. */
+/** Mails to strangers within the hour. */
 const GOAL = 1_600;
 
 const SEED = 20_261_121;
@@ -114,14 +114,13 @@ type Attack = {
 type Outcome = {
   /** Minute when the breaker opened for everybody. */
   readonly openedAfter: number | null;
-  /** Mails without a proof of work: until then, or in the whole hour. */
+  /** Mails without a proof of work, until then or in the whole hour. */
   readonly strangersMailed: number;
   readonly attackerPaysAlone: number;
   readonly visitors: number;
   readonly visitorsPay: number;
 };
 
-/** @returns whether the browser got a code */
 function createAttacker(server: ServerUnderTest, attack: Attack, random: () => number) {
   const total = GOAL / (1 - attack.enters);
   const perMinute = total / (attack.within ?? MINUTES);
@@ -166,7 +165,6 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
   };
 }
 
-/** Plays an hour, or until the breaker opens for everybody. */
 async function play(page: Page, attack: Attack | null): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await withServer({ engine: 'sqlite' }, async (server) => {
@@ -187,7 +185,6 @@ async function play(page: Page, attack: Attack | null): Promise<Outcome> {
         const browser = createVisitor(server, address);
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (statusCode === 428 && server.breakerReasons.length === 0) visitorsPay += 1;
-        // Seven of ten read the code within a minute; one of ten takes four.
         const patience = random();
         const after = patience < 0.7 ? 1 : patience < 0.9 ? 2 : 4;
         if (statusCode === 202 && enters) waiting.push({ browser, email, minute: minute + after });
@@ -244,7 +241,7 @@ const attacks: {
     })),
   ),
   { page: 'busy', attack: { networks: 10, enters: 0, strangersAt: 'many domains' }, isPromised: true },
-  // The best known attacks: measured, not promised.
+  // The best known attacks, which are measured without a promise.
   ...[
     { own: { domains: 100 }, enters: 0.31 },
     { own: { domains: 300 }, enters: 0.31 },

@@ -1,5 +1,4 @@
-// Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted. Usage: cluster.ts
-// [rounds] [--dry]
+// Several processes on one PostgreSQL: started together, restarted under load, and PostgreSQL restarted. Usage: cluster.ts [rounds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -34,7 +33,7 @@ const report = (what: string, seen: string, holds = true): void => {
 };
 
 const site = await proof.prepareSite('postgres', {
-  // Every resend sends a mail, which makes the limit per address reachable.
+  // Every resend sends a mail, so the test can reach the limit per e-mail address.
   env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', RESEND_SECONDS: '0' },
 });
 const { inbox } = site;

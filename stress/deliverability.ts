@@ -1,4 +1,4 @@
-// Examines one of every mail like a spam filter. Usage: deliverability.ts [--keep FOLDER] (keeps the mails there)
+// Examines one mail of each kind with a spam filter. Usage: deliverability.ts [--keep FOLDER] (keeps the mails there)
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { conclude } from '#stress/harness/proof.ts';
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
 const MOST_POINTS = 0;
 
-/** The standard test string for spam filters, split so that this file does not match. */
+/** The standard test string for spam filters, split so this file does not match. */
 const GTUBE = ['XJS*C4JDBQADN1.NSBN3*2IDNEN', 'GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X'].join('*');
 
 const keepIn = process.argv[2] === '--keep' ? process.argv[3] : undefined;
@@ -24,10 +24,7 @@ function filterVersion(): string | null {
   return status === 0 ? (/SpamAssassin version (\S+)/.exec(stdout)?.[1] ?? null) : null;
 }
 
-/**
- * The recipient's server adds this header; rules about a mail's route need it. They know that addresses of RFC 5737 are not
- * real.
- */
+/** The recipient's server adds this header. Rules about a mail's route need it, and know that the addresses of RFC 5737 are not real. */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])
 	by mx.recipient.example (Postfix) with ESMTPS id 4Xq1Y23z4Yz9vHf; `.replaceAll('\n', '\r\n');
 

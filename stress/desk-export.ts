@@ -1,5 +1,4 @@
-// Flows per second with and without an export, in turns, because other load then affects both. Usage: desk-export.ts [leads]
-// [--dry]
+// Flows per second with and without an export, in turns, so other load affects both. Usage: desk-export.ts [leads] [--dry]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -25,7 +24,7 @@ const READY_WITHIN_MS = 60_000;
 const LEAST_RATIO = 0.9;
 const ADA = 'ada@example.com';
 
-/** With the lowest priority: in production the reader is on another machine. */
+/** With the lowest priority, because in production the reader is on another machine. */
 const READER = `
 import { constants, setPriority } from 'node:os';
 setPriority(constants.priority.PRIORITY_LOW);

@@ -70,7 +70,7 @@ async function measure(engine: Engine): Promise<void> {
       engine === 'sqlite'
         ? ['sqlite3', ['-csv', path.join(folder, 'data', 'leads.db'), `.once ${dump}`, DUMP]]
         : ['psql', [databaseUrl, '-q', '-c', `\\copy (${DUMP.replaceAll('\n', ' ')}) to '${dump}' csv`]];
-    // In turns, because other load then affects both.
+    // In turns, so other load affects both.
     const dumps: Run[] = [];
     const exports: Run[] = [];
     const ratios: number[] = [];

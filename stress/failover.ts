@@ -161,7 +161,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
   addRow(`${round}: the two change places in order`, changed, seconds(again - endedAt));
 }
 
-// A process that still reaches the old primary cannot detect this: its commits wait for a missing standby.
+// A process that still reaches the old primary cannot detect this, because its commits wait for a missing standby.
 const old = primary;
 await old.stop('SIGKILL');
 await standby.promote();

@@ -1,5 +1,5 @@
-// Readers of a large file: every byte must be right, and memory must not grow with their number. Usage: film.ts [seconds]
-// [readers] [--dry]
+// Many readers of a large file: every byte must be right, and memory must not grow with their number. Usage: film.ts [seconds] [readers]
+// [--dry]
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -87,7 +87,7 @@ async function beReader(number: number, signal: AbortSignal): Promise<void> {
   agent.destroy();
 }
 
-// Warms up, so that "before" is the memory of a working process.
+// Warms up, so "before" is the memory of a working process.
 for (let index = 0; index < 100; index += 1) await (await fetch(server.url)).text();
 const before = residentMb();
 const processorBefore = processorSeconds(pid);

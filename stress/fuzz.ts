@@ -1,5 +1,5 @@
-// A million responses to broken requests, then faults that broke the server before (fuzz/rude-clients.ts). Usage: fuzz.ts
-// [answers] [seed] [--dry]
+// A million responses to broken requests, then faults that once broke the server (fuzz/rude-clients.ts). Usage: fuzz.ts [answers] [seed]
+// [--dry]
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
@@ -147,7 +147,6 @@ const { looks, result: seconds } = await watchWhile(
   },
 );
 
-// A visitor must still succeed.
 const ledger = newLedger();
 await walk({ url, inbox: site.inbox, ledger }, AbortSignal.timeout(10_000));
 

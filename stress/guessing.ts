@@ -1,5 +1,5 @@
-// How likely does a stranger guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a
-// live code, each a chance of one in a million. Usage: guessing.ts [hours] [--dry]
+// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The program counts comparisons with a live code;
+// each has a chance of one in a million. Usage: guessing.ts [hours] [--dry]
 import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
@@ -100,7 +100,6 @@ function createAttacker(server: ServerUnderTest) {
       tally.codes += (await server.countRows('codes')) - before;
       return response.statusCode === 202;
     },
-    /** Guesses until refused, at most `times`. */
     guess: async (browser: Visitor, times = Number.POSITIVE_INFINITY): Promise<void> => {
       const tally = tallyNow();
       for (let count = 0; count < times; count += 1) {
@@ -155,7 +154,6 @@ const withoutChallenge: Strategy = (attacker) => async () => {
 /** Minutes until the shared budget has five more attempts. */
 const SHARED_PAUSE_MINUTES = 12;
 
-/** The best known strategy. */
 const everything: Strategy = (attacker) => {
   let minute = -1;
   let browsers: Visitor[] = [];
@@ -196,7 +194,7 @@ const DAY_MINUTES = 24 * 60;
 const LIFE_MINUTES = 9;
 const HOUR_MINUTES = 60;
 
-/** Codes across the edges of a day: five mailed before it, five in its middle, as many as possible at its end. */
+/** Codes on both sides of midnight: five mailed before it, five at noon, as many as possible at the end of the day. */
 const acrossTheEdge: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;
@@ -215,7 +213,7 @@ const acrossTheEdge: Strategy = (attacker) => {
         browsers.push(browser);
       }
     }
-    // The first codes wait until the day begins, shortly before they expire.
+    // The first codes are used when the day begins, shortly before they expire.
     if (browsers.length === 0 || minute < begin + LIFE_MINUTES) return;
     await attacker.guess(attacker.newBrowser());
     for (const own of browsers) await attacker.guess(own);

@@ -267,7 +267,7 @@ async function prove(): Promise<void> {
       (await inside('sh', '-c', 'cat /proc/[0-9]*/stat | grep -c ") Z "')).stdout.trim() === '0',
       'The container has zombie processes.',
     );
-    // Run by hand: podman's timer for it needs systemd.
+    // Run by hand, because podman's timer for it needs systemd.
     expect(
       (await tryPodman('healthcheck', 'run', page.name)).status === 0,
       'The health check of the container failed.',
@@ -415,7 +415,7 @@ async function promisedRestart(page: Container): Promise<void> {
   await ready(page);
 }
 
-/** A container's first process ignores signals without a handler; a waiting start must still stop. */
+/** A container's first process ignores signals without a handler, but a waiting start must still stop. */
 async function stopDuringStart(): Promise<void> {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');

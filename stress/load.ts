@@ -1,5 +1,4 @@
-// Flows per second with a thousand and a million leads, in turns, because other load then affects both. Usage: load.ts [leads]
-// [--dry]
+// Flows per second with a thousand and a million leads, in turns, so other load affects both. Usage: load.ts [leads] [--dry]
 import { execFileSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 

@@ -1,5 +1,4 @@
-// Lighthouse on the built page and on a blank page from the same server, then page-waits.ts. Usage: page-speed.ts [runs]
-// [--dry]
+// Lighthouse on the built page and on a blank page from the same server, then page-waits.ts. Usage: page-speed.ts [runs] [--dry]
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

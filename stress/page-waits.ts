@@ -25,10 +25,7 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
 }
 
-/**
- * With an inspector attached, V8 would parse React's file again for the positions of its errors: 60 to 150 ms that no visitor
- * waits.
- */
+/** With an inspector attached, V8 would parse React's file again for error positions, which takes 60 to 150 ms that no visitor waits. */
 const AS_WITHOUT_INSPECTOR = '--js-flags=--no-enable-lazy-source-positions';
 
 async function inBrowser<Result>(

@@ -1,5 +1,4 @@
-// Codes while the mail server is down, refuses, hangs or drops connections, and after its recovery. Usage: smtp-faults.ts
-// [seconds] [--dry]
+// Codes while the mail server is down, refuses, hangs or drops connections, and after its recovery. Usage: smtp-faults.ts [seconds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';

@@ -1,5 +1,5 @@
-// Do responses to known and unknown e-mail addresses take the same time? A probability of 0.5 means no difference. Usage:
-// timing.ts [pairs] [--dry]
+// Do responses to known and unknown e-mail addresses take the same time? A probability of 0.5 means no difference. Usage: timing.ts [pairs]
+// [--dry]
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
@@ -62,7 +62,7 @@ for (const engine of ENGINES) {
       const times = { known: [] as number[], unknown: [] as number[] };
       for (let pair = 0; pair < PAIRS; pair += 1) {
         const email = emails[pair % KNOWN] ?? '';
-        // Attempts leave traces, so both kinds repeat them. A request makes its address known.
+        // Attempts leave traces, so both kinds repeat them. A request makes its e-mail address known.
         const stranger = name === VERIFY ? (unknown[pair % KNOWN] ?? '') : newAddress();
         if (name !== VERIFY) await calls[VERIFY](stranger);
         if (pair % 2 === 0) times.known.push(await call(email));

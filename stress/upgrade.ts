@@ -1,5 +1,5 @@
 // Fifty visitors behind nginx while servers restart or change their release.
-//   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
+// upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import {
@@ -54,7 +54,7 @@ const wants = (part: (typeof PARTS)[number]): boolean =>
 const TIMES = Number(values.times);
 const VISITORS = Number(values.visitors);
 const LONGEST_PAUSE_MS = 2_000;
-/** Without restarts: a busy machine may also return 503. */
+/** Without restarts, because a busy machine may also return 503. */
 const CONTROL_MS = 30_000;
 const REST_MS = 1_000;
 
@@ -194,7 +194,7 @@ async function report(what: string, restarts: string, site: PreparedSite, seen: 
 
 const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
-/** In a copy of the project; for comparison, a stop and a start. */
+/** In a copy of the project. A stop and a start serve for comparison. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
   const port = await freePort();

@@ -1,5 +1,5 @@
-// Kills the server while a receiver sometimes fails: every event must arrive at least once and in order. Usage: webhooks.ts
-// [kills] [engine] [--dry]
+// Kills the server while a receiver sometimes fails: every event must arrive at least once and in order. Usage: webhooks.ts [kills]
+// [engine] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
@@ -98,7 +98,7 @@ async function deliverUnderKills(engine: Engine): Promise<void> {
     `lead.verified ${id}`,
     ...(readAt === null ? [] : [`lead.read ${id}`]),
   ]);
-  // A kill counts as an attempt, and after several the next is half an hour away: late is not lost.
+  // A kill counts as an attempt, and after several, the next is half an hour away. Such an event is late, not lost.
   const late = committed.filter(({ id, state }) => state === 'queued' && !kept.has(id));
   for (const { type, attempts, reply } of late)
     process.stdout.write(`${engine}: ${type} waits after ${attempts} attempts (${reply ?? 'no response'})\n`);

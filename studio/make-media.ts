@@ -1,4 +1,4 @@
-// Makes an operator's picture into media/ and icons/. Other shapes are cropped around the most striking part.
+// Turns an operator's picture into media/ and icons/. Other shapes are cropped around the most striking part.
 import {
   existsSync,
   mkdirSync,
@@ -19,7 +19,6 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
 
-/** File name prefixes and sizes. */
 const PICTURES: Readonly<Record<string, readonly Size[]>> = {
   hero: [
     [640, 512],
@@ -71,7 +70,7 @@ function refuseUnknown(where: string): void {
   const name =
     all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? byNearness(where, all)[0];
   end(
-    `There is no place called ${where}; did you mean ${name}? A person is called what "image" in landing.yaml says, or avatar- and a name.`,
+    `There is no place called ${where}; did you mean ${name}? A person has the name from "image" in landing.yaml, or avatar- and a name.`,
   );
 }
 
@@ -88,7 +87,7 @@ function namesOfPeople(): string[] {
   return found;
 }
 
-/** Refuses a picture that would have to be enlarged. An SVG has no size. */
+/** An SVG has no size. */
 async function refuseSmall(source: string, [width, height]: Size): Promise<void> {
   const { format, autoOrient } = await sharp(source).metadata();
   if (format === 'svg' || (autoOrient.width >= width && autoOrient.height >= height)) return;
@@ -196,7 +195,7 @@ try {
   await make(place, file);
   process.stdout.write(`Written to ${campaign}\n`);
 } catch (error) {
-  // Sharp's errors about a picture; all others have a class or a code.
+  // Only Sharp's errors about a picture have neither class nor code.
   if (!(error instanceof Error) || error.constructor !== Error || 'code' in error) throw error;
   end(`${file} cannot be used: ${error.message}`);
 }

@@ -92,7 +92,6 @@ async function sendForm(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Verify Your Email' }).waitFor();
 }
 
-/** @param onStep called after each field */
 async function fillForm(page: Page, person: Person, onStep: () => Promise<void> = async () => {}) {
   await page.getByLabel('Full Name *').fill(person.name);
   await onStep();
@@ -176,7 +175,6 @@ async function write(name: string, picture: Sharp): Promise<void> {
   if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes; the limit is ${MOST_BYTES}.`);
 }
 
-/** The inbox and the report are shown next to each other. */
 const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
 
 async function makeInbox(browser: Browser): Promise<void> {
@@ -217,7 +215,6 @@ async function makeInbox(browser: Browser): Promise<void> {
   }
 }
 
-/** @param enters whether to enter the code from the inbox */
 async function askInDevelopment(browser: Browser, url: string, person: Person, enters: boolean) {
   const page = await openPage(browser, 'light', OPERATORS);
   await openForm(page, url);
@@ -301,7 +298,6 @@ async function makeReport(browser: Browser): Promise<void> {
 
 const AT_THE_DESK = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 };
 
-/** The leads and one person's timeline. */
 async function makeDesk(browser: Browser): Promise<void> {
   ensureBuilt(DEFAULT_CAMPAIGN);
   const release = findRelease(PROJECT_FOLDER, DEFAULT_CAMPAIGN);

@@ -1,5 +1,5 @@
-// Photographs every stage at three widths, light and dark. Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]
-// (default: Chromium)
+// Photographs every stage at three widths, light and dark. Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit] (default:
+// Chromium)
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -115,7 +115,6 @@ async function walk(page: Page, name: string): Promise<void> {
   await shoot('404', false);
 }
 
-/** Loads lazy pictures. */
 async function scrollThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let y = 0; y < document.body.scrollHeight; y += 500) {

@@ -19,16 +19,16 @@ import { SITE_PATH } from '#web/site-path.ts';
 /** A separate file, because very few visitors need it. */
 const PROOF_OF_WORK_MODULE = `${SITE_PATH}/proof-of-work.js`;
 
-/** A phone that changes networks takes about ten seconds to reconnect; visitors give up before half a minute. */
+/** A phone that changes networks takes about ten seconds to reconnect; visitors give up within half a minute. */
 const CALL_LIMIT_MS = 30_000;
 
-/** A call without a response in time. It may have reached the server. */
+/** Thrown when no response arrives in time. The request may still have reached the server. */
 export class TimeLimitError extends Error {}
 
-/** A response with an error status. The message is the specification's `STATUS: body`, or the status text. */
+/** The message is the specification's `STATUS: body`, or the status text. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The server's sentence, possibly empty; null for an HTML document of a proxy or a captive portal. */
+  /** Possibly empty; null if a proxy or captive portal sent an HTML document. */
   readonly body: string | null;
   readonly code: string | null;
 
@@ -44,11 +44,10 @@ export class ApiError extends Error {
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
-/** Whether the code itself was refused, so that the same digits would be refused again. */
+/** True if the same digits would be refused again. */
 export const isDeadCode = (error: unknown): boolean =>
   failedWith(error, 'wrong-code') ||
   failedWith(error, 'invalid-input') ||
-  // The challenge has ended, and its codes with it.
   failedWith(error, 'too-many-tries') ||
   failedWith(error, 'too-many-tries-without-cookies') ||
   (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
@@ -87,10 +86,10 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
   });
 
 /**
- * Asks for a code. Solves a proof of work if the server demands one, which takes a second or two.
- * @param consentVersion version of the wording shown next to the checkbox; empty if unknown
- * @param more further fields: the hidden field of robots, the variant
- * @returns null if the body of a successful response is unreadable
+ * Solves a proof of work if the server demands one, which takes a second or two.
+ * @param consentVersion empty if unknown
+ * @param more the honeypot field and the variant
+ * @returns null if a successful response is unreadable
  */
 export async function requestCode(
   lead: Lead,
@@ -116,7 +115,6 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Rethrows the refusal if the browser or the connection cannot do it. */
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
     const module = await withinLimit(
@@ -128,10 +126,7 @@ async function earnProof(refusal: ApiError): Promise<string> {
   }
 }
 
-/**
- * Resolves once the session cookie is set, with the article if the response contained it. Throws if the code was
- * refused.
- */
+/** Resolves once the session cookie is set, with the article if the response contains it. */
 export async function verifyCode(verification: Verification): Promise<Article | null> {
   const { text } = await post(API.verify, verification, { prefer: WITH_ARTICLE });
   const answer = Verified.safeParse(readJson(text));
@@ -139,8 +134,8 @@ export async function verifyCode(verification: Verification): Promise<Article | 
 }
 
 /**
- * Returns null if this browser waits for no code.
- * @param id of the challenge; empty for the browser's newest
+ * Returns null if no challenge is open in this browser.
+ * @param id empty for the browser's newest challenge
  */
 export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | null> {
   const query = id === '' ? '' : `?id=${encodeURIComponent(id)}`;
@@ -148,7 +143,6 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-/** Null without a mail, or if the server cannot be reached. */
 export async function fetchMailFate(id: string): Promise<MailFate | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;
@@ -157,7 +151,7 @@ export async function fetchMailFate(id: string): Promise<MailFate | null> {
   }
 }
 
-/** The specification's fetcher (section 7): joins the key's parts with "/", throws on 401 as on any error. */
+/** The specification's query function (section 7). */
 export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {
   return JSON.parse((await call(queryKey.join('/'))).text);
 }

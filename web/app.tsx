@@ -15,7 +15,6 @@ export type AppProps = {
   readonly toasts: ToastStore;
   readonly initial: StageState;
   readonly staticMarkup?: StaticMarkup | undefined;
-  /** Any path but the page's own shows the 404 page. */
   readonly path: string;
   readonly onReady?: () => void;
 };
@@ -40,8 +39,8 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
 }
 
 /**
- * Renders its children only in a browser: the toast region sets a style attribute, which the Content-Security-Policy
- * forbids in prerendered HTML.
+ * Renders its children only in a browser: the toast region sets a style attribute, which the Content-Security-Policy forbids in prerendered
+ * HTML.
  */
 function InBrowser({ children }: { readonly children: ReactNode }) {
   const inBrowser = useSyncExternalStore(

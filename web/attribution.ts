@@ -1,12 +1,10 @@
-// The first and last touch of a visit, kept in sessionStorage, never in a cookie. Sent with the form and the funnel
-// steps.
+// Keeps the first and last touch of a visit in sessionStorage, never in a cookie.
 import { VISIT_HEADER } from '#shared/api.ts';
 import { FIRST_TOUCH_KEY, tabStorage, thisPage, touchOf } from '#web/first-touch.ts';
 
-/** Proxies refuse requests whose headers, cookies included, exceed 8,000 bytes. */
+/** Some proxies refuse requests with more than 8,000 bytes of headers, including cookies. */
 const HEADER_MAX_LENGTH = 4_000;
 
-/** Contains both touches, or only the last if both are too long. No header if nothing is known. */
 export function visitHeader(storage = tabStorage, page = thisPage): Record<string, string> {
   const last = touchOf(page());
   let first = last;

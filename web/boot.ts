@@ -1,5 +1,5 @@
-// The inline script in the page's head: sets the theme, loads the application at the first sign of intent and replays
-// the input that came before it. Every byte delays the first paint.
+// The inline script in the page's head. It sets the theme, loads the application at the first sign of intent and replays earlier input.
+// Every byte delays the first paint.
 import { analytics, variants } from '#campaign/site.yaml';
 import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
@@ -9,7 +9,7 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
-// Browsers refuse every fetch from a URL with user and password. Chromium hides them only in location.
+// Browsers refuse every fetch from a URL that contains a user name and password. Chromium hides them only in `location`.
 if (document.URL !== location.href) location.replace(location.href);
 
 const root = document.documentElement;
@@ -26,9 +26,8 @@ const buttonAt = ({ target }: Event) => (target instanceof Element ? target.clos
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 let started = false;
-/** By index: hydration may replace the element after a translation tool has rewritten it. */
+/** An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressed = -1;
-/** The button under a finger, until its click arrives. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
 let released = false;
@@ -44,7 +43,7 @@ const onIntent = (event: Event): void => {
     const button = buttonAt(event);
     if (button === null) return;
     event.preventDefault();
-    // After hydration has begun, React would respond to it as well.
+    // After hydration has begun, React would handle it too.
     event.stopPropagation();
     if (button.closest('header')) toggleTheme(root);
     else {
@@ -53,7 +52,6 @@ const onIntent = (event: Event): void => {
     }
   } else if (type === 'pointerup') {
     released = true;
-    // If the button was replaced, no click will come.
     setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     released = false;
@@ -71,7 +69,7 @@ async function begin(): Promise<void> {
   const patience = setTimeout(showFailure, PATIENCE_MS);
   for (const pause of [500, 2000, 0]) {
     try {
-      // Browsers remember a failed module by its URL, so each attempt needs a different one.
+      // Browsers remember a failed module by its URL, so each attempt needs a new one.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
       globalThis.appModule = import(/* @vite-ignore */ url);
       const app = (await globalThis.appModule) as AppModule;
@@ -93,7 +91,7 @@ function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
-  // Hydration replaced the button between press and click, so the browser may find nothing to click.
+  // If hydration replaced the button between press and click, the browser may not fire the click.
   if (held?.isConnected === false) {
     let clicked = false;
     addEventListener('click', () => (clicked = true), { once: true, capture: true });
@@ -116,7 +114,7 @@ const faces: Promise<unknown>[] | null = analytics ? [] : null;
 
 let meeting: Meeting | '' = '';
 
-/** Sent after the first paint: a comparison of variants counts only views that a visitor has seen. */
+/** Sent after the first paint, so a comparison of variants counts only views that a visitor has seen. */
 const reportFirstSight = () => {
   if (meeting === 'new' && !asksNotToBeCounted())
     fetch(`${SITE_PATH}/api/funnel`, {
@@ -139,22 +137,20 @@ const loadFonts = () => {
     const loaded = font.load().then(
       () => {
         document.fonts.add(font);
-        // The document does not report a face added after loading (landing/use-arrival.ts).
+        // Browsers don't fire this event for faces added after loading (landing/use-arrival.ts).
         return document.fonts.dispatchEvent(new Event('loadingdone'));
       },
       () => {},
     );
     if (analytics) faces?.push(loaded);
   }
-  // The visit counter comes last. Absent from the 404 page.
   if (analytics && counterUrl)
     void Promise.all(faces ?? [])
       .then(() => import(/* @vite-ignore */ counterUrl))
       .catch(() => {});
 };
 
-// Nothing else may delay the first view; the headline may be painted a frame after the first words. The application
-// comes before the fonts, because an early press waits for it.
+// Nothing else may delay the first view. The application comes before the fonts, because an early press waits for it.
 const painted = new PerformanceObserver(() => {
   painted.disconnect();
   requestAnimationFrame(() =>
@@ -173,7 +169,7 @@ if (variants && variant && location.hash !== '#guide') {
   meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
   if (meeting === 'leaving') root.dataset['restoring'] = '';
 }
-// A link or a typed URL starts at the landing page; reload and Back restore the stage.
+// Links and typed URLs open the landing page; reload and Back restore the stage.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
@@ -181,7 +177,7 @@ if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage !== 'landing') {
-  // The prerendered landing page stays hidden (base.css) until the reloaded stage is back.
+  // The prerendered landing page stays hidden (base.css) until the stage is restored.
   root.dataset['restoring'] = '';
   addLink('modulepreload', secondFileUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());

@@ -1,5 +1,5 @@
-// The campaign's words, as the build passes them to the page (build/vite-campaign.ts). Each entry is an export, so that
-// the bundler drops unused ones.
+// The campaign's words, as the build passes them to the page (build/vite-campaign.ts). Each entry is an export, so the bundler can drop
+// unused ones.
 
 declare module '#campaign/site.yaml' {
   const site: Omit<import('#shared/campaign-schema.ts').Site, 'logo'> & {
@@ -31,7 +31,6 @@ declare module '#campaign/landing.yaml' {
         | With<
             Benefits,
             {
-              /** `drawing`: SVG paths of an icon from the campaign's set. */
               readonly cards: readonly (Benefits['cards'][number] & {
                 readonly drawing: string | undefined;
               })[];
@@ -68,9 +67,7 @@ declare module '#campaign/interface.yaml' {
 
 declare module '#campaign/form.yaml' {
   const form: import('#shared/campaign-schema.ts').OwnForm & {
-    /**
-     * Whether there are custom questions. A constant at build time, so that pages without any do not carry their code.
-     */
+    /** Whether there are custom questions. A build-time constant, so other pages do not carry their code. */
     readonly asksMore: boolean;
   };
   export = form;
@@ -78,7 +75,7 @@ declare module '#campaign/form.yaml' {
 
 declare module '#campaign/consent.yaml' {
   const consent: import('#shared/campaign-schema.ts').Consent & {
-    /** A hash of the text (server/campaign/campaign.ts); consent receipts name it. */
+    /** A hash of the text (server/campaign/campaign.ts), stored in consent receipts. */
     readonly version: string;
   };
   export = consent;

@@ -1,10 +1,9 @@
-// Renders the HTML around the prerendered markup, at build time. PUBLIC_URL is filled in when the server starts; only
-// its path is known to the build.
+// Renders the HTML around the prerendered markup at build time. The build knows only the path of PUBLIC_URL.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
 import { PAPER } from '#shared/paper-colours.ts';
 import { fill, languageAttributes } from '#shared/words.ts';
 
-/** Replaced by PUBLIC_URL (server/http/static-files.ts). */
+/** The server replaces this with the origin of PUBLIC_URL (server/http/static-files.ts). */
 const ORIGIN = '__PUBLIC_URL__';
 
 export type DocumentParts = {
@@ -16,7 +15,6 @@ export type DocumentParts = {
   readonly appUrl: string;
   readonly secondFileUrl: string;
   readonly counterUrl: string | null;
-  /** Inline SVG, which saves a request. */
   readonly icon: string;
   readonly page: 'home' | '404';
   readonly variant: string | null;
@@ -24,8 +22,8 @@ export type DocumentParts = {
 };
 
 /**
- * Two marks keep Cloudflare from delaying the script until all pictures have loaded (Rocket Loader) and from
- * obfuscating e-mail addresses, which hydration would keep.
+ * `data-cfasync` and `email_off` stop Cloudflare from delaying the script (Rocket Loader) and from obfuscating e-mail addresses, which
+ * hydration would keep.
  */
 export function renderDocument(parts: DocumentParts): string {
   const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl } = parts;
@@ -86,7 +84,7 @@ function homeMeta(site: Site, hasPicture: boolean): string {
   return [
     `<link rel="canonical" href="${ORIGIN}/">`,
     ...properties.map(([kind, name, content]) => `<meta ${kind}="${name}" content="${escape(content)}">`),
-    // Escapes "<" so that no text can close the element.
+    // Escapes "<" so no text can close the element.
     `<script type="application/ld+json">${JSON.stringify(structured).replaceAll('<', '\\u003c')}</script>`,
   ].join('\n');
 }
@@ -95,7 +93,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
-/** A page with `noindex` stays open to robots: they must read it to see that they should not list it. */
+/** A page with `noindex` stays open to robots, because they must read it to find the tag. */
 export const robotsTxt = ({ noindex }: Pick<Site, 'noindex'>): string =>
   `User-agent: *\nDisallow: /api/\n${noindex ? '' : `\nSitemap: ${ORIGIN}/sitemap.xml\n`}`;
 
@@ -105,7 +103,6 @@ export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
 </urlset>
 `;
 
-/** The web app manifest (W3C). Takes the path of PUBLIC_URL. */
 export function renderManifest(site: Site, path: string): string {
   return `${JSON.stringify({
     name: site.title,

@@ -1,4 +1,4 @@
-// Starts the application. Loaded by boot.ts at the visitor's first sign of intent.
+// Loaded by boot.ts at the visitor's first sign of intent.
 import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
@@ -13,17 +13,14 @@ import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
-/** A reload stays blank for at most this long while the second file loads. */
+/** The longest time that a reloaded page stays blank while the second file loads. */
 const LATER_STAGES_WITHIN_MS = 1_000;
 const SETTLED_MS = 50;
 
 const showFailure = (isShown: boolean) =>
   document.getElementById('load-failure')?.toggleAttribute('hidden', !isShown);
 
-/**
- * Starts the application on the prerendered page. Resolves once it responds to input, with true if the given press was
- * handled.
- */
+/** Resolves once the page responds to input, with true if the given press was handled. */
 export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
@@ -31,12 +28,12 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const staticMarkup = collectStaticMarkup(root);
   adoptStyles(document, appStyles);
   let initial = initialStageState();
-  // Reloaded code screens and articles are in the second file. If it is slow, a notice is shown (later-stage.tsx).
+  // Reloaded code screens and articles need the second file. If it is slow, a notice appears (later-stage.tsx).
   if (initial.stage === 'verification' || initial.stage === 'content') {
     await loadLaterStages(LATER_STAGES_WITHIN_MS);
     initial = initialStageState();
   }
-  // A press for the form does not wait for the landing page to hydrate.
+  // A press that opens the form does not wait for the landing page to hydrate.
   const { name: action } = pressed ?? {};
   const opensForm = initial.stage === 'landing' && isAction(action);
   if (opensForm) {
@@ -64,10 +61,10 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
       />
     );
     if (landing) {
-      // A translation tool may have rewritten the page; React then renders it again, as intended.
+      // If a translation tool has rewritten the page, React renders it again, as intended.
       hydrateRoot(root, app, { onUncaughtError, onRecoverableError: () => {} });
     } else {
-      // Synchronous, so that no frame is blank.
+      // Synchronous, to avoid a blank frame.
       flushSync(() => createRoot(root, { onUncaughtError }).render(app));
     }
   });

@@ -1,4 +1,3 @@
-// Renders the pages served as HTML, at build time.
 import { prerender as prerenderApp } from 'react-dom/static';
 
 import { App } from '#web/app.tsx';
@@ -10,7 +9,7 @@ export async function prerender(path: string): Promise<string> {
   const app = (
     <App queryClient={createQueryClient()} toasts={createToastStore()} initial={INITIAL_STATE} path={path} />
   );
-  // Without this, React moves large parts to the end of the page and restores them with an inline script.
+  // Otherwise React moves large parts to the end of the page and restores them with an inline script.
   const { prelude } = await prerenderApp(app, { progressiveChunkSize: Infinity });
   return new Response(prelude).text();
 }

@@ -1,5 +1,4 @@
-// Where a visit came from when the page was opened, kept in sessionStorage. Imports no schemas, because the boot script
-// of pages with variants includes it.
+// Keeps the origin of a visit in sessionStorage. Imports no schemas, because the boot script of pages with variants includes this file.
 import { readTouch } from '#shared/attribution.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
@@ -16,7 +15,7 @@ export const thisPage = (): Opened => ({
 
 export function touchOf({ search, host, referrer }: Opened): string {
   const parameters = new URLSearchParams(search);
-  // Only the browser may name the referrer, not the URL.
+  // The referrer must come from the browser, not from the URL.
   parameters.delete('referrer');
   const from = hostOf(referrer);
   if (from !== '' && from !== host) parameters.set('referrer', from);

@@ -16,7 +16,7 @@ export function reportStep(step: ReportedStep): void {
   fetch(SITE_PATH + API.funnel, {
     method: 'POST',
     credentials: 'omit',
-    // A reader may close the page right after the end.
+    // A reader may close the page right after finishing.
     keepalive: true,
     headers: { 'content-type': 'application/json', ...visitHeader() },
     body: JSON.stringify(variant ? { step, ...ownVariant() } : { step }),

@@ -1,28 +1,28 @@
-// Shows a browser the same variant every time: the server draws one, localStorage keeps its name, and a page of another
-// variant is replaced. Part of the boot script of pages with variants.
+// Shows a browser the same variant every time: the server draws one, localStorage keeps its name, and a page with another variant is
+// replaced. Part of the boot script of pages with variants.
 import { noteFirstTouch } from '#web/first-touch.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** Holds the variant and all variant names, so that a new comparison starts again. */
+/** Holds the variant and all variant names, so a new comparison starts afresh. */
 const VARIANT_KEY = `page-variant${SITE_PATH}`;
 /** Holds the replaced page's stage, in sessionStorage. */
 const STAGE_KEY = `left-stage${SITE_PATH}`;
 
 export type Meeting =
-  /** The first variant that this browser sees. */
+  /** The browser has not seen a variant before. */
   | 'new'
   | 'known'
-  /** Differs from the known one, which will replace it. */
+  /** This page will be replaced by the known variant. */
   | 'leaving'
-  /** Replaces another variant. */
+  /** This page has replaced another variant. */
   | 'arrived'
-  /** Requested by `?variant=`. */
+  /** Requested with `?variant=`. */
   | 'preview';
 
 /**
  * Stores or looks up the browser's variant.
  * @param all variant names, separated by commas
- * @param state history state that the replacing page will restore
+ * @param state history state for the replacing page to restore
  */
 export function meetVariant(own: string, all: string, state: unknown): Meeting {
   const { search, hash, pathname } = location;

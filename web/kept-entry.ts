@@ -1,11 +1,10 @@
-// Keeps a copy of the history entry's state in sessionStorage. Chromium and WebKit lose the state if a reload fails:
-// their error page takes over the entry, and the next reload looks like a typed URL, with a new key at the same place.
+// Keeps a copy of the history entry's state in sessionStorage. When a reload fails, Chromium and WebKit lose the state: their error page
+// takes over the entry, and the next reload looks like a typed URL.
 
 const KEY = 'shown-stage';
 
 const place = () => history.length + location.href;
 
-/** Null removes it. */
 export function keepEntry(state: object | null): void {
   try {
     const kept = JSON.stringify({ place: place(), key: navigation.currentEntry?.key, state });

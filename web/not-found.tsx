@@ -7,7 +7,7 @@ import button from '#web/ui/button.module.css';
 import { Envelope } from '#web/ui/envelope.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** Served with status 404, so that search engines drop the URL. */
+/** Served with status 404, so search engines drop the URL. */
 export function NotFound() {
   return (
     <div className={styles.page}>

@@ -1,10 +1,10 @@
-// Solves a proof of work. A separate file, because very few visitors need it.
+// A separate file, because very few visitors need it.
 import { solveChallenge, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
 export type ProofOfWorkModule = { readonly earnProof: typeof earnProof };
 
-/** Takes the body of `GET /api/proof-of-work`, returns the x-proof-of-work header. Runs outside the page's thread. */
+/** Takes the body of `GET /api/proof-of-work`, returns the x-proof-of-work header. Runs in a worker. */
 export async function earnProof(text: string): Promise<string> {
   const challenge = JSON.parse(text) as Challenge;
   const solution = await solveChallenge({ challenge, deriveKey });

@@ -1,4 +1,4 @@
-// The path of PUBLIC_URL, such as /guide; empty at the root of a host. The build sets it.
+// The path of PUBLIC_URL, such as /guide; empty at the root of a host.
 
 declare const __SITE_PATH__: string;
 

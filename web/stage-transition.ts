@@ -1,14 +1,14 @@
 import { flushSync } from 'react-dom';
 
 /**
- * Changes the stage with a fade, unless the browser lacks view transitions or the visitor asked for reduced motion.
- * Only for presses: on Back and Forward, browsers restore the scroll position themselves.
+ * Changes the stage with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Use it only for presses:
+ * on Back and Forward, browsers restore the scroll position themselves.
  */
 export function withTransition(update: () => void): void {
   if (
     !('startViewTransition' in document) ||
     matchMedia('(prefers-reduced-motion:reduce)').matches ||
-    // An early press, repeated by boot.ts, has waited long enough.
+    // An early press, replayed by boot.ts, has waited long enough.
     document.querySelector('[aria-busy]') !== null
   ) {
     update();

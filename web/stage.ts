@@ -1,4 +1,3 @@
-// The stage reducer. use-stage.ts connects it to the browser's history.
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
@@ -10,27 +9,26 @@ export type Challenge = {
   readonly id: string;
   /** Null if the response was unreadable. */
   readonly reference: string | null;
-  /** When another code may be requested; milliseconds since 1970. */
+  /** Milliseconds since 1970, of the earliest resend. */
   readonly resendAt: number;
   /** Milliseconds since 1970. */
   readonly askedAt: number;
-  /** The wording shown next to the checkbox, for a resend; empty if unknown. */
+  /** The version shown at the checkbox, for a resend; empty if unknown. */
   readonly consentVersion: string;
-  /** The sender of the mail; empty if unknown. */
+  /** Empty if unknown. */
   readonly sender: string;
 };
 
 export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 
-/** Other stages may keep a code screen to return to. */
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
-  /** After a reload: the server must be asked about the challenge. */
+  /** After a reload, before the server has been asked about the challenge. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | {
       readonly stage: Exclude<Stage, 'verification'>;
       readonly waiting: Waiting | null;
-      /** True right after the code: if the article is locked nevertheless, the browser refused the cookie. */
+      /** True right after the code. If the article is still locked, the browser refused the cookie. */
       readonly justVerified?: boolean;
     };
 
@@ -48,7 +46,6 @@ export type StageEvent =
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
 export const OPEN_ARTICLE = { stage: 'content', waiting: null } as const satisfies StageState;
 
-/** Without a challenge, the visitor starts at the form. */
 const forgottenState = (challengeId: string | null | undefined): StageState =>
   typeof challengeId === 'string'
     ? { stage: 'verification', waiting: null, challengeId }
@@ -78,15 +75,12 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
   }
 }
 
-/**
- * When another code may be requested: after the specification's countdown or the server's, whichever is later. Takes
- * and returns milliseconds since 1970; `serverSaysAt` is 0 if unknown.
- */
+/** The specification's countdown or the server's time, whichever is later. Milliseconds since 1970; `serverSaysAt` is 0 if unknown. */
 export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
   Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
 
 /**
- * @param answer null if the body of a successful response was unreadable
+ * @param answer null if a successful response was unreadable
  * @param now milliseconds since 1970
  */
 export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {

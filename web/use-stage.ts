@@ -25,10 +25,7 @@ const entryOf = (state: StageState): HistoryEntry => ({
   challengeId: state.waiting?.challenge.id ?? ('challengeId' in state ? state.challengeId : null),
 });
 
-/**
- * The landing page, or after a reload the previous stage. The server restores code screens
- * (verification/restoring.tsx).
- */
+/** Returns the landing page, or after a reload the previous stage. The server restores code screens (verification/restoring.tsx). */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   // Entries without a stage are now links within the page.
@@ -92,7 +89,7 @@ export function useStage(initial: StageState): StageControl {
     if (inPlace) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
     else history.pushState(entryOf(next), '');
     moved.current = true;
-    // Before the fade, so that a second press sees the new stage.
+    // Set before the fade, so a second press sees the new stage.
     latest.current = next;
     // A fade would prolong the wait for the article.
     if (next.stage === current.stage || next.stage === 'content') dispatch(event);

@@ -1,10 +1,9 @@
-// Names the page's variant in API calls. Without variants, the bundler drops this code.
+// Without variants, the bundler drops this code.
 import { variant } from '#campaign/site.yaml';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
 /** `/?variant=b` previews a page; nothing is counted. */
 export const isPreview = (): boolean => variant !== undefined && /[?&]variant=/.test(location.search);
 
-/** Body fields; empty for previews and for visitors who ask not to be counted. */
 export const ownVariant = (): { readonly variant?: string } =>
   variant === undefined || isPreview() || asksNotToBeCounted() ? {} : { variant };

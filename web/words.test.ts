@@ -7,7 +7,7 @@ import { visibleWords } from '#testing/visible-words.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
-/** Strings that look like words, and the reason why they are not shown to visitors. */
+/** Strings that look like words, and the reason why visitors never see them. */
 const NO_WORDS: Readonly<Record<string, string>> = {
   Newsreader: 'the name of a font, in web/boot.ts',
   'Hanken Grotesk': 'the name of a font, in web/boot.ts',

@@ -30,7 +30,7 @@ type Line = {
 
 for (const engine of ENGINES) {
   describe(`the audit log on ${engine}`, () => {
-    it('lists actions of desk users and commands in either order, page by page', () =>
+    it('lists actions of desk users and commands, page by page, newest or oldest first', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, LEAD);
         const ada = createDeskBrowser(app, '203.0.113.4');
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
         assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
       }));
 
-    it('contains no erased e-mail address, not even in lines written after the erasure', () =>
+    it('the audit log contains no erased e-mail address, not even in lines written after the erasure', () =>
       atDesk(engine, async (app, server) => {
         const { service } = server;
         await becomeLead(server, LEAD);
@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
           'one look is one line',
         );
         const erased = await desk(service, ['erase', LEAD, '--yes']);
-        assert.match(erased.out, /1 line of the record/);
+        assert.match(erased.out, /1 line of the audit log/);
         await look();
         const lines = await logOf();
         assert.doesNotMatch(JSON.stringify(lines), /lin@/);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('keeps naming a desk user who used the public form and erased that contact', () =>
+    it('the audit log still names a desk user who used the public form and erased that contact', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, ADA);
         await server.advance(120);
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
         await ada.get(`/api/person?id=${id}`);
         const erased = await ada.post('/api/person/erase', { id, email: ADA });
         assert.equal(erased.statusCode, 200, erased.body);
-        assert.match(erased.body, /ada@example\.com is also a desk user, which an erasure does not end/);
+        assert.match(erased.body, /ada@example\.com is also a desk user, which an erasure does not change/);
         const lines = await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
         assert.deepEqual(
           lines.map(({ who, client_address: from, deed, about }) => [who, from, deed, about?.slice(0, 7)]),
@@ -149,11 +149,11 @@ for (const engine of ENGINES) {
         );
         assert.equal((await ada.get('/api/me')).statusCode, 200, 'the session goes on');
         const again = await desk(server.service, ['erase', ADA, '--yes']);
-        assert.match(again.notes, /^Nothing is held about ada@example\.com/);
+        assert.match(again.notes, /^Nothing is stored about ada@example\.com/);
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('adds one line per filter and ten minutes while a user pages through all people', () =>
+    it('logs one line per filter and ten minutes while a user pages through all people', () =>
       atDesk(engine, async (app, server) => {
         const bob = createDeskBrowser(app);
         await signInAtDesk(server, bob, 'bob@example.com');
@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [...seen, ...seen].map(of));
       }));
 
-    it('includes actions that started and failed, but none that never happened', () =>
+    it('logs actions that started and failed, but none that never happened', () =>
       withServer({ engine, env: DESK_SETTINGS }, (server) =>
         inFolder(async (folder) => {
           const { service } = server;
@@ -214,7 +214,7 @@ for (const engine of ENGINES) {
           await run(0, ['suppress', 'add', 'grace@example.com']);
           await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
           await run(1, ['export', '--out', folder]);
-          // The queued code is only discarded after 61 s; a seal waits for it.
+          // A seal waits for the queued code, which is only discarded after 61 s.
           await server.advance(61);
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
@@ -242,7 +242,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is deleted after RETENTION_DAYS, sign-ins and sessions once they end', () =>
+    it('deletes the audit log after RETENTION_DAYS, and sign-ins and sessions once they end', () =>
       atDesk(
         engine,
         async (app, server) => {
@@ -269,7 +269,7 @@ for (const engine of ENGINES) {
         { RETENTION_DAYS: '10' },
       ));
 
-    it('shows markup and formulas as text', () =>
+    it('the audit log shows markup and formulas as text', () =>
       atDesk(engine, async (app, server) => {
         const address = `"<img/src=x/onerror=alert(1)>=1+1"@example.com`;
         await server.database.db

@@ -1,4 +1,3 @@
-// The audit log: who did what, in the browser and by commands. RETENTION_DAYS limits its age.
 import { hostname } from 'node:os';
 
 import { v7 as uuid } from 'uuid';
@@ -17,20 +16,20 @@ import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 
-/** Names the actor of a session that belongs to no address in DESK_PEOPLE. */
+/** The actor of a session without an address in DESK_PEOPLE. */
 export const AT_THE_MACHINE = 'at the machine';
 const COMMAND_LINE = 'command line';
 
-/** An open page asks for the same person repeatedly: these requests share one line. */
+/** An open page asks for the same person repeatedly; these requests share one line. */
 const ONE_LOOK_MS = 10 * MINUTE_MS;
 
-/** The acting person, and their IP address or machine. */
+/** `who`: an e-mail address; `from`: an IP address or machine name. */
 export type Actor = { readonly who: string; readonly from: string };
 
 type Line = Actor & {
   readonly deed: DeskAction;
   readonly about: string | null;
-  /** For example the filter and format of an export; never personal data. */
+  /** Never personal data. */
   readonly details?: string | undefined;
 };
 
@@ -70,7 +69,7 @@ type NoteChange = (deed: DeskAction, about: string | null, details?: string) => 
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
 /**
- * Makes a change and logs it in the same transaction, so that neither exists without the other.
+ * Makes a change and logs it in the same transaction.
  * @param change throws to roll back
  */
 export async function changeAndNote<Done>(
@@ -90,7 +89,7 @@ export async function changeAndNote<Done>(
 /**
  * Like {@link changeAndNote}, with the person locked against a parallel change or erasure.
  * @param person an ID, or the e-mail address as stored
- * @returns null if nobody has this ID
+ * @returns null if the ID is unknown
  */
 export const changePerson = <Done>(
   service: ChangeParts,
@@ -110,10 +109,6 @@ export const changePerson = <Done>(
 
 const STRANGER = 'a stranger';
 
-/**
- * Logs a wrong code or passkey.
- * @param email of the person in DESK_PEOPLE
- */
 export const noteRefused = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
@@ -139,7 +134,6 @@ export const noteCommand = (
   details?: string,
 ): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
 
-/** The remote end of an ssh connection, or the name of this machine. */
 const machineOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
 
 export const logEntryOf = ({

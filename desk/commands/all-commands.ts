@@ -1,4 +1,4 @@
-// The desk's commands. Exit codes: 0 done, 1 failed, 2 called incorrectly. Unexpected errors become a sentence here.
+// The desk's commands. Exit codes: 0 done, 1 failed, 2 called incorrectly.
 import {
   Command,
   CommanderError,
@@ -68,7 +68,7 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
   }
 }
 
-/** Type, codes and source positions of an error. Its message is dropped because it can quote personal data. */
+/** An error's type, codes and source positions, without its message, which can quote personal data. */
 export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({

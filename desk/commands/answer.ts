@@ -4,8 +4,7 @@ import { headingLine, tableLine } from '#desk/commands/terminal-table.ts';
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 
 /**
- * Prints a list page by page, so memory use does not grow with it.
- * @param list json prints one array, one row per line; otherwise a table with these headings
+ * Prints page by page, so memory use stays constant.
  * @returns the number of rows
  */
 export async function printList<Row>(

@@ -15,11 +15,11 @@ import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#se
 export function addBackup(program: Command, desk: Desk): void {
   program
     .command('backup')
-    .description('copy an SQLite database into one checked file; for PostgreSQL, print the pg_dump command')
+    .description('copy a SQLite database into one checked file; for PostgreSQL, print the pg_dump command')
     .argument('<file>')
     .addHelpText(
       'after',
-      '\nWithout APP_SECRET in the settings, back up data/app-secret too, but elsewhere.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
+      '\nIf APP_SECRET is not set, back up data/app-secret too, in another place.\n\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db',
     )
     .action(async (file) => {
       const { config, clock } = await desk.service();
@@ -36,7 +36,7 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.progress(`Copying ${size} …`);
         await copyDatabase(source, beside).catch((error: unknown) => {
           throw isWriteFailure(error)
-            ? cannotWrite(file, 'the disk is full, or takes no more. Make room, or name another place.')
+            ? cannotWrite(file, 'the disk or quota is full. Free some space, or name another place.')
             : error;
         });
         desk.signal.throwIfAborted();
@@ -45,20 +45,20 @@ export function addBackup(program: Command, desk: Desk): void {
         desk.signal.throwIfAborted();
         if (found.type === 'damaged')
           throw new CommandFailure(
-            `${source} is damaged, and so are its copies; ${file} was not written. Restore a good backup, or recover its data (docs/running.md).`,
+            `${source} is damaged, so a copy would be too; ${file} was not written. Restore a good backup, or recover its data (docs/running.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
         if (found.type !== 'fit')
           throw new CommandFailure(
-            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Fix that, and run it again.`,
+            `${file} was written, but "restore" will refuse it, because ${source} ${sayUnfit(found)}. Fix that, and run it again.`,
           );
         await noteBackup(source, clock()).catch(() =>
           desk.note(
-            `The folder of ${source} takes no note of it, so the doctor will not know how old it is.`,
+            `The backup could not be recorded next to ${source}, so the doctor will not know how old the backup is.`,
           ),
         );
-        desk.note(`${file} holds the database with ${sayContents(found)}.`);
+        desk.note(`${file} contains the database with ${sayContents(found)}.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
       }
@@ -69,7 +69,7 @@ export function addBackup(program: Command, desk: Desk): void {
     });
 }
 
-/** Explains why a database cannot be used; continues a sentence that begins with its name. */
+/** Continues a sentence that begins with the database's name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':

@@ -26,7 +26,6 @@ async function* piped(text: string): AsyncIterable<Uint8Array> {
   for (let at = 0; at < text.length; at += 1_000) yield Buffer.from(text.slice(at, at + 1_000));
 }
 
-/** @returns the result for one piped message */
 async function bounce(
   server: ServerUnderTest,
   text: string,
@@ -46,7 +45,6 @@ const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** @returns the ID and Message-ID of an unused code's mail */
 async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
   await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
   const mail = await server.inbox.waitForMail(EMAIL);
@@ -61,7 +59,7 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
 
 for (const engine of ENGINES) {
   describe(`desk bounce on ${engine}`, () => {
-    it('suppresses an address once if the report contains the Message-ID of our mail', () =>
+    it('suppresses an e-mail address once if the bounce report contains the Message-ID of our mail', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         const first = await bounce(server, deliveryStatus({ messageId }));
@@ -73,7 +71,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('accepts a return path signed by us in any letter case, but no forged one', () =>
+    it('accepts our signed return path in upper or lower case, but not a forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -91,7 +89,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['bounced']);
       }));
 
-    it('ignores a message about unknown mail or another recipient', () =>
+    it('ignores a bounce report about unknown mail or another recipient', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [text, type] of [
@@ -119,7 +117,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
-    it('ignores temporary failures and failures unrelated to the address', () =>
+    it('ignores bounces that are temporary or unrelated to the e-mail address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -167,7 +165,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('keeps consent that was verified later, whatever time the report claims', () =>
+    it('keeps consent verified after the bounce, whatever time the report claims', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);
@@ -182,7 +180,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
 
-    it('does not restore an erased person', () =>
+    it('a bounce report does not restore an erased person', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
@@ -202,7 +200,7 @@ for (const engine of ENGINES) {
 }
 
 describe('desk bounce', () => {
-  it('reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
+  it('desk bounce reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const mail = path.join(folder, 'Maildir');
@@ -212,9 +210,9 @@ describe('desk bounce', () => {
         writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
       const first = await desk(server.service, ['bounce', '--folder', mail]);
       assert.equal(first.exitCode, 0);
-      assert.match(first.notes, /a\.eml: neither a report/);
-      assert.match(first.notes, /ada@example\.com does not exist, and is not mailed any more/);
-      assert.match(first.notes, /ada@example\.com is on the list already/);
+      assert.match(first.notes, /a\.eml: neither a bounce report/);
+      assert.match(first.notes, /ada@example\.com does not exist, and gets no more mail/);
+      assert.match(first.notes, /ada@example\.com is already suppressed/);
       assert.deepEqual(readdirSync(path.join(mail, 'done')).toSorted(), [
         '1.host',
         '2-a.eml',
@@ -226,7 +224,7 @@ describe('desk bounce', () => {
       assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
-  it('reads every report in an mbox, and lists one that contains only prose', () =>
+  it('desk bounce reads every report in an mbox, and lists one that contains only prose', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
@@ -237,12 +235,12 @@ describe('desk bounce', () => {
       const { notes } = await desk(server.service, ['bounce', file]);
       assert.match(
         notes,
-        /two\.mbox: a report of a failed delivery, but only in words, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+        /two\.mbox: a bounce report in prose only, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
       );
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('reads files and rejects incorrect calls', () =>
+  it('desk bounce reads files and rejects incorrect calls', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
@@ -264,7 +262,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('notes, failures and JSON contain no control characters from untrusted text', () =>
+it('notes, failures and JSON of desk bounce contain no control characters from untrusted text', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u200Db\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');

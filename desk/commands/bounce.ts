@@ -79,25 +79,25 @@ Examples:
 function sayOutcome(outcome: MessageOutcome): string {
   switch (outcome.type) {
     case 'no report':
-      return 'neither a report of a failed delivery nor a complaint. Nothing was changed.';
+      return 'neither a bounce report nor a spam complaint. Nothing was changed.';
     case 'unreadable report':
-      return `a report of a failed delivery, but only in words, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
+      return `a bounce report in prose only, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
     case 'not ours':
-      return 'names no mail of this page, or one that is gone. Nothing was changed.';
+      return 'names a mail that this page did not send or no longer keeps. Nothing was changed.';
     case 'another address':
-      return `is about another address than ${outcome.email}, the recipient of the mail. Nothing was changed.`;
+      return `is about an address other than ${outcome.email}, the recipient of the mail. Nothing was changed.`;
     case 'nothing to do':
       return `${outcome.email}: ${outcome.why}. Nothing was changed.`;
     case 'suppressed':
       return outcome.reason === 'bounced'
-        ? `${outcome.email} does not exist, and is not mailed any more.`
-        : `${outcome.email} complained, and is not mailed any more.`;
+        ? `${outcome.email} does not exist, and gets no more mail.`
+        : `${outcome.email} complained, and gets no more mail.`;
     case 'already':
-      return `${outcome.email} is on the list already. Nothing was changed.`;
+      return `${outcome.email} is already suppressed. Nothing was changed.`;
     case 'outdated':
-      return `${outcome.email} was verified since. Nothing was changed.`;
+      return `${outcome.email} has been verified since. Nothing was changed.`;
     case 'unknown':
-      return 'concerns a person about whom nothing is held any more. Nothing was changed.';
+      return 'concerns a person whose data has been deleted. Nothing was changed.';
   }
 }
 
@@ -112,7 +112,6 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-/** @throws {CommandFailure} if it is not a readable file */
 async function mustBeFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;

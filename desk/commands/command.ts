@@ -14,10 +14,6 @@ export type Desk = {
    * @throws {CommandFailure} if it cannot be opened
    */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
-  /**
-   * Writes to standard output and waits for the reader.
-   * @throws {CommandFailure} if writing fails
-   */
   readonly print: (text: string) => Promise<void>;
   readonly note: (line: string) => void;
   /** Reads standard input; returns null on a terminal. */
@@ -31,11 +27,9 @@ export type Desk = {
   readonly clock: () => number;
   /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[];
-  /** The instance to examine; defaults to the one of this process. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 
-/** @throws {CommandFailure} listing all errors in settings and words */
 export function readDeskInstance(): Instance {
   const instance = readInstance();
   if (instance.type === 'mistakes') throw new CommandFailure(instance.mistakes.join('\n'));

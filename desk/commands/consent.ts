@@ -28,8 +28,8 @@ export function addConsent(program: Command, desk: Desk): void {
 }
 
 const ADVICE =
-  'Compare with a backup from before, and keep this database as it is: something other than this page changed it. ' +
-  'Once you know what happened, "consent accept" takes it as it is.';
+  'Keep this database unchanged, and compare it with an older backup: something other than this page changed it. ' +
+  'Once you know what happened, "consent accept" accepts it.';
 
 function addVerify(consent: Command, desk: Desk): void {
   consent
@@ -96,7 +96,7 @@ function addAnchor(consent: Command, desk: Desk): void {
       const head = await chainHead(database.db);
       if (!(await isChainSigned(database.db, secrets)))
         desk.note(
-          'This head is not signed. Run "consent verify": it says where that begins, and what to do.',
+          'This head is not signed. Run "consent verify": it says where the unsigned part begins, and what to do.',
         );
       const at = isoTime(clock());
       await desk.print(json ? jsonText({ ...head, at }) : `${head.position}:${head.hash} ${at}\n`);
@@ -107,7 +107,7 @@ function addAccept(consent: Command, desk: Desk): void {
   consent
     .command('accept')
     .description('accept the errors of the chain after an incident: record them and sign again')
-    .option('--yes', 'do not ask first')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent accept')
     .action(async ({ yes }) => {
       const service = await desk.service();
@@ -131,7 +131,7 @@ const ERRORS_SHOWN = 100;
 
 const watching = (desk: Desk): Watching => ({
   signal: desk.signal,
-  onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),
+  onSealed: (count) => desk.progress(`${count} proofs added to the chain …`),
   onChecked: (count) => desk.progress(`${count} entries checked …`),
 });
 

@@ -37,7 +37,7 @@ Examples:
     .action(async ({ send, json }) => {
       const sampleTo = send === undefined ? null : readAddress(send);
       const { settings, campaignFolder, dnsServers } = desk.patient ?? {
-        // The settings come first: .env may name the campaign folder.
+        // The settings come first, because .env may name the campaign folder.
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
       };

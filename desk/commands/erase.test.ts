@@ -77,7 +77,7 @@ const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
 
 for (const engine of ENGINES) {
   describe(`the database files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
-    it('contain nothing of an erased person, nor does a later backup, and the site keeps running', () =>
+    it('database files and later backups contain nothing of an erased person, and the site keeps running', () =>
       withFiles(engine, async (server, folder) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('contain nothing expired after a rewrite or after SQLite empties its log', () =>
+    it('database files contain nothing expired after a rewrite or after SQLite empties its log', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
-    it('still contain the person if the audit log cannot be written: the erasure is rolled back', () =>
+    it('rolls an erasure back if the audit log cannot be written', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         await fill(server);
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS + 1);
       }));
 
-    it('are rewritten by "desk compact" if they are too large for an erasure', () =>
+    it('"desk compact" rewrites database files that are too large for an erasure', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -183,7 +183,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('are not reported clean while an older reader uses them', () =>
+    it('does not report the database files as clean while an older reader uses them', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -229,7 +229,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
     truncateSync(filler, statSync(filler).size - 128 * 1024);
     const { exitCode, notes } = await deskIn(disk, env, ['compact']);
     assert.equal(exitCode, 1);
-    assert.match(notes, /There is no room .* make .* MB free/i);
+    assert.match(notes, /The disk has no room .* Free .* MB/i);
   }),
 );
 
@@ -256,7 +256,7 @@ it('an erasure deletes mail files to or about the person', () =>
     mkdirSync(path.join(mail, 'a.eml'));
     const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
     assert.equal(late.out, 'Erased: 1 mail in a file.\n', late.notes);
-    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is held about/);
+    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is stored about/);
   }));
 
 it(
@@ -285,7 +285,7 @@ it(
             assert.match(out, /^Erased: 1 lead, .*, 1 mail in a file\.\n$/);
             assert.ok(
               notes.endsWith(
-                `The rows are erased. Mail to or about the person is left: delete ${files[0]} (EPERM) as a user who may.`,
+                `The rows are erased. Mail to or about the person remains: delete ${files[0]} (EPERM) as a user with permission.`,
               ),
               notes,
             );

@@ -12,7 +12,7 @@ export function addErase(program: Command, desk: Desk): void {
     .command('erase')
     .description('erase one person everywhere')
     .argument('<email>')
-    .option('--yes', 'do not ask first')
+    .option('--yes', 'do not ask for confirmation')
     .option('--json', 'as one JSON document')
     .addHelpText(
       'after',
@@ -24,8 +24,7 @@ export function addErase(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const service = await desk.service();
       const what = await sayWhatIsErased(service, email);
-      const agreed =
-        yes === true || (await desk.confirm(`Erase all that is held about ${email}? ${what}. (y/N) `));
+      const agreed = yes === true || (await desk.confirm(`Erase all data about ${email}? ${what}. (y/N) `));
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
       }

@@ -42,7 +42,7 @@ export function addExport(program: Command, desk: Desk): void {
     .addOption(new Option('--format <format>', 'see below').choices(FORMAT_NAMES).default('csv' as const))
     .option('--out <file>', 'file to write; default: standard output')
     .option('--since-last <name>', 'only leads not yet exported under this name; remembers them')
-    .option('--again <name>', 'the leads of the last export under this name again')
+    .option('--again <name>', 'repeat the last export under this name')
     .option('--list', 'list the names used so far; writes no leads')
     .option('--json', 'with --list: as one JSON document')
     .option('--bom', 'byte order mark, for a spreadsheet that shows é as Ã©')
@@ -66,17 +66,14 @@ Examples:
     )
     .action(async ({ format, out, sinceLast, again, list, json, bom, conversionName, ...selection }) => {
       if (list) return printExports(desk, json === true);
-      if (json) throw new CommandFailure('--json goes with --list. Leads as JSON: --format jsonl.', 2);
+      if (json) throw new CommandFailure('--json requires --list. For leads as JSON, use --format jsonl.', 2);
       if (again !== undefined && sinceLast !== undefined)
         throw new CommandFailure('Use --since-last for new leads, or --again for the last export.', 2);
       const { state, source } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format });
       if (state !== 'verified' && (sinceLast ?? again) !== undefined)
-        throw new CommandFailure(
-          '--since-last remembers verified leads only, so --again knows no others. Use --since.',
-          2,
-        );
+        throw new CommandFailure('--since-last and --again only apply to verified leads. Use --since.', 2);
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // An unknown source is only a note: a nightly job may start before the first visitor arrives.
@@ -105,27 +102,25 @@ Examples:
           await append(text);
           count += leadIds.length;
           if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
-          // Joins the IDs of a page: a million separate strings need far more memory.
+          // Joins the IDs of a page, because a million separate strings need far more memory.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${sayPeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write, mayReplace);
-      // Remembered last: after an earlier failure, the next export repeats these leads.
+      // Remembered last: after a failure, the next export repeats these leads.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
         desk.note(
-          `${exportedIn.leads - count} of the ${exportedIn.leads} that it had are missing: they are not to be mailed any more, or you chose some of them.`,
+          `${exportedIn.leads - count} of the ${exportedIn.leads} leads in that export are missing: they get no more mail, or your options exclude them.`,
         );
       if (state === 'unverified')
-        desk.note(
-          'None of them has proved an address or a consent: this list is not there to write to them.',
-        );
+        desk.note('None of them has proved an address or a consent: do not use this list to write to them.');
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
-      if (isLeft) desk.note(`${out} stays as it is, with the leads of an earlier export.`);
+      if (isLeft) desk.note(`${out} is unchanged, with the leads of an earlier export.`);
 
-      /** Files of --since-last are kept under another name, because no later export repeats their leads. */
+      /** Keeps the previous file of --since-last under another name, because no later export repeats its leads. */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;
@@ -137,7 +132,9 @@ Examples:
         const when = isoTime(Math.trunc(before.mtimeMs)).replaceAll(':', '-');
         const kept = path.join(dir, `${name}-${when}${ext}`);
         await orSay(kept, () => copyFile(file, kept));
-        desk.note(`The leads of an earlier export are kept in ${kept}. Delete it once they are imported.`);
+        desk.note(
+          `The leads of an earlier export are kept in ${kept}. Delete that file once they are imported.`,
+        );
         return true;
       }
 
@@ -163,7 +160,6 @@ Examples:
     });
 }
 
-/** @throws {CommandFailure} if there was no export */
 async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   const exports = await listExports(db);
   const found = exports.find((one) => one.name === name);
@@ -174,7 +170,7 @@ async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
   );
   throw new CommandFailure(
     names.length === 0
-      ? 'No export has remembered its leads yet: --since-last NAME does.'
+      ? 'No export has used --since-last NAME yet.'
       : `No export is called “${name}”. These are: ${names.join(', ')}.`,
     2,
   );

@@ -97,7 +97,7 @@ describe('an unusable database ends a command with a sentence', () => {
       });
     }));
 
-  it('a damaged database', () =>
+  it('a damaged database ends a command with a sentence', () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -108,12 +108,12 @@ describe('an unusable database ends a command with a sentence', () => {
       assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
         await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, and so are its copies; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
+        `${file} is damaged, so a copy would be too; ${path.join(folder, 'backup.db')} was not written. Restore a good backup, or recover its data (docs/running.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
 
-  it('a closed or exhausted PostgreSQL connection', async () => {
+  it('a closed or exhausted PostgreSQL connection ends a command with a sentence', async () => {
     const url = await createPostgresDatabase();
     const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
     const failing = (statement: string) =>
@@ -162,7 +162,7 @@ for (const engine of ENGINES)
 describe('a full disk', { skip: whyNoDisk() }, () => {
   const FULL = 'the disk is full. Make room, or name another place.';
 
-  it('leaves no partial output file and keeps the previous one', () =>
+  it('a full disk leaves no partial output file and keeps the previous one', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -173,7 +173,10 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
           ['leads.csv', 'export', '--state', 'imported', '--out'],
           ['backup.db', 'backup'],
         ] as const) {
-          const sentence = name === 'backup.db' ? FULL.replace('full', 'full, or takes no more') : FULL;
+          const sentence =
+            name === 'backup.db'
+              ? FULL.replace('the disk is full. Make room', 'the disk or quota is full. Free some space')
+              : FULL;
           const done = await deskIn(folder, settings, [...command, at(name)]);
           assertSentence(done, `${at(name)} cannot be written: ${sentence}`);
           assert.deepEqual(readdirSync(disk), ['leads.csv']);
@@ -188,7 +191,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       });
     }));
 
-  it('still allows reading the database, and reports that writing fails', () =>
+  it('a full disk still allows reading the database, and reports that writing fails', () =>
     withSmallDisk({ size: '1500k' }, (disk) =>
       withServer(
         {
@@ -213,7 +216,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       ),
     ));
 
-  it('makes a restore fail and leaves the database unchanged', () =>
+  it('a full disk makes a restore fail and leaves the database unchanged', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -235,7 +238,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
 });
 
 describe('standard output', () => {
-  it('is reported as closed for every kind of output', async () => {
+  it('every kind of output reports that standard output is closed', async () => {
     const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
     assertSentence(
       await deskIn(import.meta.dirname, {}, ['--help'], gone),
@@ -266,7 +269,7 @@ describe('standard output', () => {
     return { exitCode, out, notes: notes.trimEnd() };
   }
 
-  it('is reported as full if possible; the work is done anyway', { skip: unlessRoot }, () =>
+  it('reports a full standard output if possible, and does the work anyway', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       makeNode(path.join(folder, 'full'), 'c', '1', '7');

@@ -16,7 +16,7 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 
 const SOURCE = 'Mailchimp, double opt-in';
 
-/** Exports of previous tools, with the expected message about skipped people. */
+/** Exports of other tools, with the expected message about skipped people. */
 const FILES_OF_TOOLS = `# Mailchimp, unsubscribed: "UNSUB_TIME" (2)
 Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON
 gone1@example.com,Grace,2022-01-01 10:00:00,2025-05-05 08:00:00,
@@ -166,11 +166,11 @@ for (const engine of ENGINES) {
         );
         const sentences = [
           '2 people imported from .*, as not verified by this page',
-          '1 {2}verified leads already, left as they are',
-          '1 {2}erased here before, not brought back',
-          '1 {2}not to be mailed any more here, left out',
-          '1 {2}with a status that does not say they agreed',
-          '1 {2}in the file once more',
+          '1 {2}already verified leads, left unchanged',
+          '1 {2}erased earlier, not restored',
+          '1 {2}suppressed here, left out',
+          '1 {2}with a status that does not show consent',
+          '1 {2}repeated in the file',
         ];
         for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
         assert.deepEqual(await imported(server), [
@@ -197,11 +197,11 @@ for (const engine of ENGINES) {
 
         const rows = await imported(server);
         const again = await importFile(server, file.replace('Analytical', 'Other'));
-        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}from an import before/m);
+        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}already imported/m);
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('imports nothing with a bad line, unless --skip-bad skips it', () =>
+    it('imports nothing from a file with a bad line, unless --skip-bad skips it', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -227,12 +227,12 @@ for (const engine of ENGINES) {
           'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
           'Line 9 has a date of consent in the future.',
-          'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
-          'Line 11 has 5 columns, and there are 4 headings.',
+          'Line 10 has a date that can be read in two ways: use --date-order dmy or mdy.',
+          'Line 11 has 5 columns, but there are 4 headings.',
           'Line 12 has a name of more than one line.',
           'Line 14 has a name with an invisible control character (U+0000).',
           'Line 15 has a company with an invisible control character (U+202E).',
-          'Nothing was imported. Mend these 11 lines, or leave them out with --skip-bad.',
+          'Nothing was imported. Fix these 11 lines, or leave them out with --skip-bad.',
         ];
         assert.deepEqual(refused.notes.split('\n').slice(1), lines);
         assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('supports show, person, correct and erase, also for earlier leads', () =>
+    it('show, person, correct and erase work for imported people, even earlier leads', () =>
       withServer({ engine }, async (server) => {
         await importFile(
           server,
@@ -285,10 +285,13 @@ for (const engine of ENGINES) {
         assert.deepEqual(await emails(server), []);
         assert.equal(await server.countRows('imported_corrections'), 0);
         const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
-        assert.match(back.notes, /^ +2 {2}erased here before, not brought back$/m);
+        assert.match(back.notes, /^ +2 {2}erased earlier, not restored$/m);
         assert.deepEqual(await emails(server), []);
         await becomeLead(server, 'ada@example.com');
-        assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
+        assert.match(
+          (await importFile(server, 'email\nada@example.com\n')).notes,
+          /1 {2}already verified leads/,
+        );
       }));
 
     it('offers no proof of consent for imported people, and explains why', () =>
@@ -303,7 +306,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('imports long files in batches and resumes a stopped import', () =>
+    it('imports a long file in batches and resumes a stopped import', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         await inFolder(async (folder) => {
@@ -323,7 +326,7 @@ for (const engine of ENGINES) {
           const progress: string[] = [];
           const answer = await run({ progress: (line) => void progress.push(line) });
           assert.equal(answer.exitCode, 0, answer.notes);
-          assert.match(answer.notes, /^734 people imported .*\n +500 {2}from an import before/m);
+          assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
           assert(progress.includes('1000 of 1234 lines …'), progress.join());
         });
         const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
@@ -341,12 +344,12 @@ it('an import does not restore a person erased meanwhile, on postgres', () =>
       () => importFile(server, 'email\nada@example.com\neve@example.com\n'),
     ]);
     assert.match(erased.out, /1 imported person/);
-    assert.match(brought.notes, /^ +1 {2}erased here before, not brought back$/m);
+    assert.match(brought.notes, /^ +1 {2}erased earlier, not restored$/m);
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));
 
 describe('an import', () => {
-  it('reads separators, byte order marks, UTF-16 and dates of common tools', () =>
+  it('imports separators, byte order marks, UTF-16 and dates of common tools', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const text = (lines: readonly string[][], separator: string) =>
         lines.map((cells) => cells.join(separator)).join('\n');
@@ -391,7 +394,7 @@ describe('an import', () => {
       }
     }));
 
-  it('skips people with any status that shows no agreement, and lists these statuses', () =>
+  it('an import skips people whose status does not show consent, and lists these statuses', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -425,14 +428,14 @@ describe('an import', () => {
       assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
       assert.match(
         first.notes,
-        /^Left out by their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
+        /^Left out because of their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
       );
       const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
       const answer = await importFile(server, content, ...options);
       const count = out.length + twice.length;
       assert.match(
         answer.notes,
-        new RegExp(`^ +${count} {2}with a status that does not say they agreed, left out$`, 'm'),
+        new RegExp(`^ +${count} {2}with a status that does not show consent, left out$`, 'm'),
       );
       assert.deepEqual(
         (await emails(server)).toSorted(),
@@ -440,7 +443,7 @@ describe('an import', () => {
       );
     }));
 
-  it('skips people who unsubscribed, bounced or opted out according to any column', () =>
+  it('an import skips people who unsubscribed, bounced or opted out according to any column', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const file of FILES_OF_TOOLS.split(/^# /m).slice(1)) {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
@@ -449,7 +452,10 @@ describe('an import', () => {
         assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
         const stays = lines.some((line) => line.includes('stays@')) ? ['stays@example.com'] : [];
         assert.deepEqual(await emails(server), stays, tool);
-        assert.ok(answer.notes.includes(`Left out by their status: ${left}. If people`), answer.notes);
+        assert.ok(
+          answer.notes.includes(`Left out because of their status: ${left}. If people`),
+          answer.notes,
+        );
         await server.database.db.deleteFrom('imported_leads').execute();
       }
       const named = await importFile(
@@ -464,7 +470,7 @@ describe('an import', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
-  it('names unused columns, and counts people without a time of consent', () =>
+  it('an import names unused columns, and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
@@ -480,16 +486,16 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
-  it('reports letters damaged before the import', () =>
+  it('an import reports letters that were already garbled in the file', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
       const { notes } = await importFile(server, file);
       assert.match(notes, /^6 people imported/m);
-      assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
+      assert.match(notes, /^Letters are garbled .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('skips people with a bad line, which might say that they unsubscribed', () =>
+  it('an import skips people with a bad line, because it might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,
@@ -505,13 +511,10 @@ describe('an import', () => {
       );
       assert.equal(answer.exitCode, 0, answer.notes);
       assert.deepEqual(await emails(server), ['gus@example.com']);
-      assert.match(
-        answer.notes,
-        /^ +2 {2}in a bad line, left out\n +2 {2}in a bad line elsewhere in the file, left out$/m,
-      );
+      assert.match(answer.notes, /^ +2 {2}in a bad line, left out\n +2 {2}also in a bad line, left out$/m);
     }));
 
-  it('rejects an unreadable file with a reason and imports none of it', () =>
+  it('an import rejects an unreadable file with a reason and imports none of it', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;
@@ -568,6 +571,6 @@ describe('an import', () => {
       assert.match(without.notes, /--consent-source/);
       const empty = await desk(server.service, ['import', 'list.csv', '--consent-source', ' ']);
       assert.equal(empty.exitCode, 2);
-      assert.match(empty.notes, /Say with --consent-source where their consent came from/);
+      assert.match(empty.notes, /Use --consent-source to say where their consent came from/);
     }));
 });

@@ -29,15 +29,14 @@ type Outcome = ImportCounts & {
   readonly rows: number;
   /** Rows that repeat an e-mail address. */
   readonly repeated: number;
-  /** Rows of people without a status that shows agreement, in this or another row. */
+  /** Rows of people without a status that shows consent, in this or another row. */
   readonly unsubscribed: number;
-  /** Statuses that excluded people, the most frequent first, with their number of rows. */
   readonly statusesLeftOut: readonly LeftOutStatus[];
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
   /** Answers that do not fit the current form; the person is imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
-  /** People with broken letters in name or company; they are imported. */
+  /** People with garbled letters in name or company; they are imported. */
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
@@ -63,7 +62,7 @@ export function addImport(program: Command, desk: Desk): void {
     .argument('<file>')
     .requiredOption('--consent-source <text>', 'where their consent came from')
     .option('--dry-run', 'report what would happen and change nothing')
-    .option('--skip-bad', 'leave out people with a bad line; default: one bad line stops the import')
+    .option('--skip-bad', 'skip people with a bad line; default: one bad line stops the import')
     .addOption(new Option('--date-order <order>', 'order in dates such as 3/4/2024').choices(['dmy', 'mdy']))
     .option(
       '--take-status <status>',
@@ -105,7 +104,7 @@ Example:
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
-          `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
+          `Nothing was imported. Fix ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
         );
       }
       let isNoted = dryRun;
@@ -138,12 +137,11 @@ Example:
     });
 }
 
-/** @throws {CommandFailure} if it does not fit on one line */
 function readConsentSource(typed: string): string {
   const text = typed.trim();
   if (text.length >= NAME_MIN_LENGTH && text.length <= NAME_MAX_LENGTH && isSingleLine(text)) return text;
   throw new CommandFailure(
-    `Say with --consent-source where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
+    `Use --consent-source to say where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
     2,
   );
 }
@@ -251,7 +249,7 @@ async function importRows(
 
 const changed = (file: string): CommandFailure =>
   new CommandFailure(
-    `${file} was changed while it was read. Call it again: who is there already is passed over.`,
+    `${file} changed during the import. Run the import again: it skips people who are already imported.`,
   );
 
 function noteBadLines(desk: Desk, badLines: readonly BadLine[]): void {
@@ -274,26 +272,26 @@ function noteOutcome(
       : `${people(imported)} imported from ${file}, as not verified by this page.`,
   );
   for (const [count, what] of [
-    [alreadyImported, 'from an import before, left as they are'],
-    [verified, 'verified leads already, left as they are'],
-    [erased, 'erased here before, not brought back'],
-    [suppressed, 'not to be mailed any more here, left out'],
-    [unsubscribed, 'with a status that does not say they agreed, left out'],
-    [repeated, 'in the file once more, taken once'],
+    [alreadyImported, 'already imported, left unchanged'],
+    [verified, 'already verified leads, left unchanged'],
+    [erased, 'erased earlier, not restored'],
+    [suppressed, 'suppressed here, left out'],
+    [unsubscribed, 'with a status that does not show consent, left out'],
+    [repeated, 'repeated in the file, imported once'],
     [badLines.length, 'in a bad line, left out'],
-    [alsoInBadLine, 'in a bad line elsewhere in the file, left out'],
+    [alsoInBadLine, 'also in a bad line, left out'],
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
   if (outcome.withoutConsentTime > 0)
     desk.note(`The file does not say when ${outcome.withoutConsentTime} of ${imported} agreed.`);
   if (statusesLeftOut.length > 0)
     desk.note(
-      `Left out by their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,
+      `Left out because of their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,
     );
   const { garbled } = outcome;
   if (garbled.count > 0)
     desk.note(
-      `Letters are damaged (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file anew as UTF-8, or mend it with correct.`,
+      `Letters are garbled (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file again as UTF-8, or fix the names with correct.`,
     );
   for (const { label, reason, count, line } of outcome.answersLeftOut)
     desk.note(
@@ -301,7 +299,6 @@ function noteOutcome(
     );
 }
 
-/** Example: "Unsubscribed" (12), "Pending" (3) and 4 more */
 function sayStatuses(statuses: readonly LeftOutStatus[]): string {
   const shown = statuses
     .slice(0, STATUSES_SHOWN)

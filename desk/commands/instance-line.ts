@@ -1,4 +1,4 @@
-// Names the instance on the first line: one window may serve several guides.
+// Names the instance on the first line, because one terminal may serve several guides.
 import type { readSettings } from '#server/settings/env-file.ts';
 
 const HELP = new Set(['help', '-h', '--help']);
@@ -8,10 +8,6 @@ const asksForData = (args: readonly string[]): boolean =>
       arg === '--json' || arg === '--format=jsonl' || (arg === 'jsonl' && args[at - 1] === '--format'),
   );
 
-/**
- * @param args as typed, without the name of the program
- * @returns null before help, JSON and errors in the settings
- */
 export function instanceLine(
   settings: ReturnType<typeof readSettings>,
   args: readonly string[],

@@ -13,7 +13,7 @@ export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {
     const ms = readWhen(text, clock());
-    if (ms === null) throw new InvalidArgumentError('Say a day (2026-11-01), or how long ago: 12h, 7d, 4w.');
+    if (ms === null) throw new InvalidArgumentError('Give a day (2026-11-01), or a time ago: 12h, 7d, 4w.');
     return ms;
   };
 
@@ -29,13 +29,11 @@ export const STATE_WORDS: Readonly<
 export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
-/** @throws {CommandFailure} if the span is empty */
 export function checkOrder(since: number | undefined, until: number | undefined): void {
   if (since !== undefined && until !== undefined && since >= until)
     throw new CommandFailure('--until must be after --since: change one of them, or give both.', 2);
 }
 
-/** @throws {CommandFailure} if options exclude each other */
 export function checkSelection({
   state,
   flag,
@@ -77,7 +75,7 @@ const searchOption = (text: string): string => {
 
 export const countOption = (text: string): number => {
   const count = Number(text);
-  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Say how many: 1 or more.');
+  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Give a number of 1 or more.');
   return count;
 };
 

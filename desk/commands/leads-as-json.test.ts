@@ -28,7 +28,7 @@ async function people(server: ServerUnderTest, state: string): Promise<readonly 
 
 for (const engine of ENGINES)
   describe(`people as JSON on ${engine}`, () => {
-    it('has the shape of an event, plus the state and the unsubscribe link', () =>
+    it('a lead as JSON has the shape of an event, plus the state and the unsubscribe link', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: { ...webhooksAt(receiver), FREE_MAIL: 'flag' } }, async (server) => {
           const leadId = await becomeLead(server, EMAIL);
@@ -46,7 +46,7 @@ for (const engine of ENGINES)
         }),
       ));
 
-    it('contains null for unknown values and an empty list without flags', () =>
+    it('a lead as JSON contains null for unknown values and an empty list without flags', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };

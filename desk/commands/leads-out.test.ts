@@ -30,7 +30,7 @@ const rowsOf = (csv: string): string[][] =>
 
 for (const engine of ENGINES) {
   describe(`listed and exported leads on ${engine}`, () => {
-    it('include the consent and exclude unverified people', () =>
+    it('listed and exported leads include the consent and exclude unverified people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('can be searched, newest first, with a limit', () =>
+    it('searches leads, newest first, with a limit', () =>
       withServer({ engine }, async (server) => {
         const form = { company: 'müller & Söhne' };
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('of an unknown source are refused, suggesting the nearest known sources', () =>
+    it('refuses an unknown source, and suggests the nearest known sources', () =>
       withServer({ engine }, async (server) => {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
@@ -150,7 +150,7 @@ for (const engine of ENGINES) {
         assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
       }));
 
-    it('appear in exactly one nightly export, even after failures', () =>
+    it('a lead appears in exactly one nightly export, even after failures', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
           assert.equal(kept.length, 1);
           const first = path.join(folder, kept[0]!);
           assert.ok(
-            second.notes.includes(`are kept in ${first}. Delete it once they are imported.`),
+            second.notes.includes(`are kept in ${first}. Delete that file once they are imported.`),
             second.notes,
           );
           assert.equal(rowsOf(readFileSync(first, 'utf8'))[1]?.[0], 'ada@example.com');
@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(exported(), ['eve@example.com'], 'an empty file replaces no leads');
           assert.match(
             third.notes,
-            /^0 leads\.\n.*new\.csv stays as it is, with the leads of an earlier export\.$/,
+            /^0 leads\.\n.*new\.csv is unchanged, with the leads of an earlier export\.$/,
           );
           assert.equal(readdirSync(folder).length, 2);
           writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('can be listed by export name, and the last export can be repeated', () =>
+    it('lists leads by the name of their export, and repeats the last export', () =>
       withServer({ engine }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
             .map(([email]) => email);
         };
         assert.equal((await run('--list')).notes, '0 names.');
-        assert.match((await run('--again', 'crm')).notes, /No export has remembered/);
+        assert.match((await run('--again', 'crm')).notes, /No export has used/);
         const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
         await becomeLead(server, { email: ada });
         await run('--since-last', 'crm');
@@ -234,7 +234,7 @@ for (const engine of ENGINES) {
         await desk(server.service, ['suppress', 'add', eve]);
         const fewer = await run('--again', 'crm');
         assert.deepEqual(emails(fewer), [gus]);
-        assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
+        assert.match(fewer.notes, /^1 of the 2 leads in that export are missing: .*\n1 lead\.$/);
         for (const [sentence, ...args] of [
           [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
           [/Use --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
@@ -257,7 +257,7 @@ for (const engine of ENGINES) {
         assert.equal(old?.last_leads, 2);
       }));
 
-    it('are not left in a partial file if stopped, and the previous file stays', () =>
+    it('a stopped export leaves no partial file, and keeps the previous one', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'leads.csv');
@@ -274,7 +274,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are separate from unverified and imported people', () =>
+    it('exports verified, unverified and imported people separately', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -354,7 +354,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('have unsubscribe link and campaign for a CRM, and only hashed addresses for advertisers', () =>
+    it('exports unsubscribe link and campaign for a CRM, but only hashed e-mail addresses for advertisers', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
         await server.advance(1);
@@ -429,10 +429,10 @@ describe('a command', () => {
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 
-  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('a desk command called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
-      [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
-      [['export', '--since', '2026-02-31'], /Say a day/],
+      [['export', '--since', '31.12.2025'], /Give a day \(2026-11-01\), or a time ago/],
+      [['export', '--since', '2026-02-31'], /Give a day/],
       [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
       [['exprot'], /Did you mean export\?/],
       [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
@@ -442,14 +442,14 @@ describe('a command', () => {
       [['lost', '--until', '2020-01-01'], /^--until must be after --since/],
       [
         ['export', '--state', 'unverified', '--format', 'hubspot'],
-        /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,
+        /^A file for hubspot cannot say that a person is not verified here, so it only contains verified leads\./,
       ],
       [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
-      [['export', '--state', 'imported', '--since-last', 'crm'], /remembers verified leads only/],
+      [['export', '--state', 'imported', '--since-last', 'crm'], /only apply to verified leads/],
       [['leads', 'everybody'], /too many arguments/],
-      [['leads', '--limit', '0'], /Say how many: 1 or more\./],
-      [['leads', '--limit', '-1'], /Say how many: 1 or more\./],
-      [['leads', '--limit', 'two'], /Say how many: 1 or more\./],
+      [['leads', '--limit', '0'], /Give a number of 1 or more\./],
+      [['leads', '--limit', '-1'], /Give a number of 1 or more\./],
+      [['leads', '--limit', 'two'], /Give a number of 1 or more\./],
       [['leads', '--search', ' '], /Say part of an e-mail address, a name or a company\./],
     ] as const) {
       const { exitCode, out, notes } = await run(args);
@@ -460,7 +460,7 @@ describe('a command', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('that is unknown or has wrong arguments points to the help', async () => {
+  it('a desk command that is unknown or has wrong arguments points to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

@@ -63,7 +63,7 @@ Example:
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
       const complaint = lookup.complaint();
       if (complaint !== null) desk.note(complaint);
-      if (stillOpen > 0) desk.note(`Not among them: ${stillOpen} who can still enter their code.`);
+      if (stillOpen > 0) desk.note(`Not included: ${stillOpen} who can still enter their code.`);
     });
 }
 

@@ -35,7 +35,7 @@ const tablesIn = (url: string): Promise<string[]> =>
 const started = (folder: string) => openTestService(folder, settings).then(({ close }) => close());
 
 describe('a move', () => {
-  it('rejects every target that DATABASE_URL would reject', () =>
+  it('a move rejects every target that DATABASE_URL would reject', () =>
     inFolder(async (folder) => {
       for (const [to, sentence] of [
         ['mysql://db/leads', '--to must be a URL such as file:./data/leads.db or postgres://user@host/name.'],
@@ -47,7 +47,7 @@ describe('a move', () => {
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
 
-  it('names its option if PostgreSQL is unusable, without a stack', () =>
+  it('a move names its option if PostgreSQL is unusable, without a stack trace', () =>
     inFolder(async (folder) => {
       await started(folder);
       const url = new URL(await createPostgresDatabase());
@@ -82,7 +82,7 @@ describe('a move', () => {
       }
     }));
 
-  it("leaves a database alone if another program's tables have these names", () =>
+  it("a move leaves a database alone if another program's tables have these names", () =>
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();
@@ -91,12 +91,12 @@ describe('a move', () => {
       );
       assert.equal(
         (await move(folder, to)).notes,
-        'The PostgreSQL is not empty: another program has tables of our names there (leads). Name an empty database.',
+        'The PostgreSQL database is not empty: another program has tables with our names (leads). Name an empty database.',
       );
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
     }));
 
-  it('of a damaged database does not start', () =>
+  it('refuses to move a damaged database', () =>
     inFolder(async (folder) => {
       await started(folder);
       const file = path.join(folder, 'data', 'leads.db');
@@ -110,7 +110,7 @@ describe('a move', () => {
       assert.deepEqual(await tablesIn(to), []);
     }));
 
-  it('requires a database stored in a file', () =>
+  it('a move requires a database stored in a file', () =>
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
       const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);

@@ -51,8 +51,8 @@ Examples:
       if (from.engine === target.engine)
         throw new CommandFailure(
           from.engine === 'postgres'
-            ? 'The database is PostgreSQL already. pg_dump and pg_restore move it.'
-            : 'The database is a file already. npm run -s desk -- backup copies it.',
+            ? 'The database is already PostgreSQL. Use pg_dump and pg_restore to move it.'
+            : 'The database is already a file. Use npm run -s desk -- backup to copy it.',
         );
       if (from.engine === 'sqlite') await mustRest(desk, from);
       else await mustBeAlone(from);
@@ -65,7 +65,7 @@ Examples:
       ).catch((error: unknown) => {
         if (error instanceof RowsDiffer)
           throw new CommandFailure(
-            `The rows of ${error.message} differ after they were copied, and ${target.engine === 'sqlite' ? 'no file was made' : 'the PostgreSQL is as it was'}. See that nothing else writes to either, and try again.`,
+            `The rows of ${error.message} differ after copying, and ${target.engine === 'sqlite' ? 'no file was written' : 'the PostgreSQL database is unchanged'}. Make sure that nothing else writes to either, and try again.`,
           );
         const sentence = explainDatabaseFailure(error, target, '--to');
         throw sentence === null ? error : new CommandFailure(sentence);
@@ -73,19 +73,16 @@ Examples:
       if (json) await desk.print(jsonText(moved));
       desk.note(
         target.engine === 'sqlite'
-          ? `Everything is there. Set DATABASE_URL to ${to}, leave APP_SECRET as it is, and start the page.`
-          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to the content of the file app-secret, and start the page.',
+          ? `Everything was copied. Set DATABASE_URL to ${to}, keep APP_SECRET, and start the page.`
+          : 'Everything was copied. Set DATABASE_URL to it, and APP_SECRET to the content of the file app-secret, and start the page.',
       );
     });
 }
 
-/** @throws {CommandFailure} if the site uses the file, or it is unusable */
 async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
   const file = fileOf(database);
   if (isInUse(database))
-    throw new CommandFailure(
-      `${file} is in use. Stop the page first: what visitors do meanwhile would be missing.`,
-    );
+    throw new CommandFailure(`${file} is in use. Stop the page first, or changes by visitors would be lost.`);
   desk.progress(`Checking ${file} …`);
   const found = existsSync(file) ? await inspectDatabase(file) : null;
   if (found !== null && found.type !== 'fit')
@@ -94,14 +91,13 @@ async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void
     );
 }
 
-/** @throws {CommandFailure} if PostgreSQL has other connections */
 async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
   const alone = openDatabase(database, () => {});
   try {
     const others = await otherConnections(alone.db);
     if (others > 0)
       throw new CommandFailure(
-        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and what else is connected, a pooler too: what visitors do meanwhile would be missing.`,
+        `PostgreSQL at ${sayHost(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and all other clients, including a pooler, or changes by visitors would be lost.`,
       );
   } finally {
     await alone.close();
@@ -145,7 +141,7 @@ async function toFile<Result>(
 ): Promise<Result> {
   if (address.file === ':memory:')
     throw new CommandFailure(
-      'A database in memory ends with the command. Name a file, such as file:./data/leads.db.',
+      'A database in memory is lost when the command ends. Name a file, such as file:./data/leads.db.',
     );
   const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
   for (const suffix of ['', ...COMPANIONS])
@@ -168,17 +164,16 @@ async function toFile<Result>(
   }
 }
 
-/** @throws {CommandFailure} if tables or rows exist; nothing has changed then */
 async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)
     throw new CommandFailure(
-      `The PostgreSQL is not empty: another program has tables of our names there (${others.join(', ')}). Name an empty database.`,
+      `The PostgreSQL database is not empty: another program has tables with our names (${others.join(', ')}). Name an empty database.`,
     );
   await migrate(target);
   const filled = await filledTables(target.db);
   if (filled.length > 0)
     throw new CommandFailure(
-      `The PostgreSQL is not empty: there are rows in ${filled.join(', ')}. Name an empty database.`,
+      `The PostgreSQL database is not empty: it has rows in ${filled.join(', ')}. Name an empty database.`,
     );
 }

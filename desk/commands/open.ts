@@ -65,7 +65,6 @@ const sshTarget = ({ SSH_CONNECTION: ssh = '', USER: user, LOGNAME: name }: Node
   return port === undefined || port === '22' ? target : `-p ${port} ${target}`;
 };
 
-/** @throws {CommandFailure} if the port is taken */
 async function freePort(wanted: number): Promise<number> {
   const probe = createServer();
   try {
@@ -76,8 +75,8 @@ async function freePort(wanted: number): Promise<number> {
     const code = errorCode(error) ?? 'unknown';
     throw new CommandFailure(
       code === 'EADDRINUSE'
-        ? `Port ${wanted} is taken by another program. Name another with --port, or leave it out.`
-        : `Port ${wanted} cannot be used (${code}). Name another with --port, or leave it out.`,
+        ? `Port ${wanted} is taken by another program. Name another with --port, or omit it.`
+        : `Port ${wanted} cannot be used (${code}). Name another with --port, or omit it.`,
     );
   } finally {
     probe.close();

@@ -35,7 +35,7 @@ const settings = { APP_SECRET: TEST_SECRET };
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
 describe('an output file', () => {
-  it('replaces the previous one and is readable only by its owner', () =>
+  it('an output file replaces the previous one and is readable only by its owner', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.csv');
       writeFileSync(file, 'old', { mode: 0o644 });
@@ -45,7 +45,7 @@ describe('an output file', () => {
       assert.deepEqual(readdirSync(folder), ['leads.csv']);
     }));
 
-  it('is written through a link, which stays', () =>
+  it('writes an output file through a link, which stays', () =>
     inFolder(async (folder) => {
       mkdirSync(path.join(folder, 'there'));
       for (const [name, target] of [
@@ -65,48 +65,51 @@ describe('an output file', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
 
-  it("is not written through another user's link in a shared folder", { skip: unlessRoot }, () =>
-    inFolder(async (folder) => {
-      const shared = path.join(folder, 'shared');
-      mkdirSync(path.join(folder, 'private'));
-      mkdirSync(shared);
-      writeFileSync(path.join(folder, 'private/keys'), 'old');
-      for (const [link, target] of [
-        ['leads.csv', '../private/keys'],
-        ['new.csv', '../private/new'],
-        ['exports', '../private'],
-      ] as const) {
-        symlinkSync(target, path.join(shared, link));
-        lchownSync(path.join(shared, link), STRANGER, STRANGER);
-      }
-      for (const mode of [0o1777, 0o777, 0o775]) {
-        chmodSync(shared, mode);
-        for (const [name, link] of [
-          ['leads.csv', 'leads.csv'],
-          ['new.csv', 'new.csv'],
-          ['exports/leads.csv', 'exports'],
-        ] as const)
-          await assert.rejects(write(path.join(shared, name)), {
-            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in your own folder.`,
-          });
-      }
-      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
-      assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
-      // Only the owner can create links there.
-      chmodSync(shared, 0o755);
-      await write(path.join(shared, 'leads.csv'));
-      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
-    }),
+  it(
+    "does not write an output file through another user's link in a shared folder",
+    { skip: unlessRoot },
+    () =>
+      inFolder(async (folder) => {
+        const shared = path.join(folder, 'shared');
+        mkdirSync(path.join(folder, 'private'));
+        mkdirSync(shared);
+        writeFileSync(path.join(folder, 'private/keys'), 'old');
+        for (const [link, target] of [
+          ['leads.csv', '../private/keys'],
+          ['new.csv', '../private/new'],
+          ['exports', '../private'],
+        ] as const) {
+          symlinkSync(target, path.join(shared, link));
+          lchownSync(path.join(shared, link), STRANGER, STRANGER);
+        }
+        for (const mode of [0o1777, 0o777, 0o775]) {
+          chmodSync(shared, mode);
+          for (const [name, link] of [
+            ['leads.csv', 'leads.csv'],
+            ['new.csv', 'new.csv'],
+            ['exports/leads.csv', 'exports'],
+          ] as const)
+            await assert.rejects(write(path.join(shared, name)), {
+              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
+            });
+        }
+        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
+        assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
+        // Only the owner can create links there.
+        chmodSync(shared, 0o755);
+        await write(path.join(shared, 'leads.csv'));
+        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
+      }),
   );
 
-  it('can have the longest name the disk allows', () =>
+  it('an output file can have the longest name the disk allows', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'x'.repeat(255));
       await write(file);
       assert.equal(readFileSync(file, 'utf8'), 'new\n');
     }));
 
-  it('that cannot be written is reported with the reason, without a partial file', () =>
+  it('reports why an output file cannot be written, and leaves no partial file', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');
       symlinkSync('loop', path.join(folder, 'loop'));
@@ -128,7 +131,7 @@ describe('an output file', () => {
 });
 
 describe('an output other than a file', () => {
-  it('can be a pipe, which receives the text and stays', () =>
+  it('writes output to a pipe, which stays', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -142,7 +145,7 @@ describe('an output other than a file', () => {
       assert.deepEqual(readdirSync(folder), ['pipe']);
     }));
 
-  it("cannot be another user's pipe, by name or through a link", { skip: unlessRoot }, () =>
+  it("refuses to write output to another user's pipe, by name or through a link", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -158,7 +161,7 @@ describe('an output other than a file', () => {
     }),
   );
 
-  it('fails if it is a pipe without a reader', () =>
+  it('writing output to a pipe without a reader fails', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -173,7 +176,7 @@ describe('an output other than a file', () => {
       assert(lstatSync(pipe).isFIFO());
     }));
 
-  it('can be an open file descriptor, which is appended to, as with >>', () =>
+  it('appends output to an open file descriptor, as with >>', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'all.csv');
       writeFileSync(file, 'old\n');
@@ -184,24 +187,27 @@ describe('an output other than a file', () => {
       assert.deepEqual(readdirSync(folder), ['all.csv']);
     }));
 
-  it('can be a device, by name or through a link; a full one is reported', { skip: unlessRoot }, () =>
-    inFolder(async (folder) => {
-      const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
-      makeNode(nothing!, 'c', '1', '3');
-      makeNode(full!, 'c', '1', '7');
-      symlinkSync('null', link!);
-      await write(nothing!);
-      await write(link!);
-      await assert.rejects(write(full!), {
-        message: `${full} cannot be written: the disk is full. Make room, or name another place.`,
-      });
-      for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
-      assert.equal(readlinkSync(link!), 'null');
-      assert.deepEqual(readdirSync(folder).toSorted(), ['full', 'link', 'null']);
-    }),
+  it(
+    'writes output to a device, by name or through a link, and reports a full one',
+    { skip: unlessRoot },
+    () =>
+      inFolder(async (folder) => {
+        const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
+        makeNode(nothing!, 'c', '1', '3');
+        makeNode(full!, 'c', '1', '7');
+        symlinkSync('null', link!);
+        await write(nothing!);
+        await write(link!);
+        await assert.rejects(write(full!), {
+          message: `${full} cannot be written: the disk is full. Make room, or name another place.`,
+        });
+        for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
+        assert.equal(readlinkSync(link!), 'null');
+        assert.deepEqual(readdirSync(folder).toSorted(), ['full', 'link', 'null']);
+      }),
   );
 
-  it('is never a disk', { skip: unlessRoot }, () =>
+  it('refuses to write output to a disk', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
       makeNode(disk, 'b', '7', '1048000');
@@ -212,7 +218,7 @@ describe('an output other than a file', () => {
     }),
   );
 
-  it('cannot be a socket', () =>
+  it('refuses to write output to a socket', () =>
     inFolder(async (folder) => {
       const socket = path.join(folder, 'socket');
       const server = createServer().listen(socket);
@@ -229,7 +235,7 @@ describe('an output other than a file', () => {
 });
 
 describe('a backup', () => {
-  it('is never written to a pipe, folder or device', () =>
+  it('never writes a backup to a pipe, folder or device', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const pipe = path.join(folder, 'pipe');
@@ -249,7 +255,7 @@ describe('a backup', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('never overwrites the database under any name', () =>
+  it('a backup never overwrites the database under any name', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -263,7 +269,7 @@ describe('a backup', () => {
       }
     }));
 
-  it('is written through a link, which stays', () =>
+  it('writes a backup through a link, which stays', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       mkdirSync(path.join(folder, 'backups'));

@@ -1,4 +1,4 @@
-// Writes files completely or not at all: under another name, then renamed. Devices and pipes are written directly.
+// Writes files under another name, then renames them, so they are complete or absent. Devices and pipes are written directly.
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, rename, rm, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { explainWriting } from '#server/platform/machine-failures.ts';
 const WRITTEN_AT_ONCE = 60_000;
 
 /**
- * Writes a file readable only by its owner; follows the caller's own links. The previous file stays until the new one is complete.
+ * Writes a file readable only by its owner; follows the caller's own links.
  * @param write receives a function that appends
  * @param mayReplace asked at the end with the path; false keeps the previous file
  * @throws {CommandFailure} if the file cannot be written
@@ -91,10 +91,6 @@ const isOpenFile = (file: string): boolean =>
   /^\/dev\/(?:stdout|stderr|fd\/\d+)$/.test(file) ||
   [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
 
-/**
- * Resolves a typed name.
- * @throws {CommandFailure} if it cannot be written
- */
 async function placeOf(file: string): Promise<Target> {
   const place = await orSay(file, () => withoutLinks(file));
   const found = await orSay(file, () =>
@@ -111,7 +107,6 @@ async function placeOf(file: string): Promise<Target> {
   return { type: 'stream', path: place };
 }
 
-/** @throws {CommandFailure} if another user owns the pipe and could read the output */
 function refuseForeignPipe(file: string, place: string, found: Stats): void {
   if (found.isFIFO() && !isOpenFile(place) && found.uid !== process.getuid?.())
     throw cannotWrite(file, 'it is the pipe of another user. Name a file, or your own pipe.');
@@ -120,7 +115,6 @@ function refuseForeignPipe(file: string, place: string, found: Stats): void {
 /**
  * @param what names the output in the failure: "a backup"
  * @returns the path with all links resolved
- * @throws {CommandFailure} if it is not a file
  */
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
@@ -130,10 +124,6 @@ export async function filePlace(file: string, what: string): Promise<string> {
 
 const MOST_LINKS = 40;
 
-/**
- * Resolves all links of a file that may not exist yet.
- * @throws {CommandFailure} if another user may have created a link
- */
 async function withoutLinks(file: string): Promise<string> {
   const left = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
   let place = '/';
@@ -142,7 +132,7 @@ async function withoutLinks(file: string): Promise<string> {
     const next = path.join(place, name);
     if (left.length === 0 && isOpenFile(next)) return next;
     const found = await lstat(next).catch((error: unknown) => {
-      // A missing folder is reported when the file is opened.
+      // Opening the file reports a missing folder.
       if (isMissing(error)) return null;
       throw error;
     });
@@ -165,22 +155,22 @@ const namesIn = (file: string): string[] => file.split('/').filter((name) => nam
 
 const WRITABLE_BY_OTHERS = constants.S_IWGRP | constants.S_IWOTH;
 
-/** @throws {CommandFailure} if another user created the link in a folder open to all */
+/** Another user may have created the link in a folder open to all. */
 async function refuseForeignLink(file: string, link: string, { uid }: Stats): Promise<void> {
   if (uid === 0 || uid === process.getuid?.()) return;
   const folder = await stat(path.dirname(link));
   if ((folder.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw cannotWrite(file, `${link} is a link that another user put there. Name a file in your own folder.`);
+    throw cannotWrite(file, `${link} is a link that another user created. Name a file in your own folder.`);
 }
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
-/** Overwriting an SQLite database by mistake would lose all leads. */
+/** Overwriting a SQLite database by mistake would lose all leads. */
 const DATABASE_HEADER = 'SQLite format 3\0';
 
 async function isDatabase(file: string): Promise<boolean> {
   try {
-    // Non-blocking: a pipe may have replaced the file since the check.
+    // Non-blocking, because a pipe may have replaced the file since the check.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(DATABASE_HEADER.length));
     return buffer.toString('latin1', 0, bytesRead) === DATABASE_HEADER;
@@ -196,7 +186,6 @@ export const besideOf = (file: string): string =>
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-/** @throws {CommandFailure} with a sentence if the file system refuses */
 export async function orSay<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();

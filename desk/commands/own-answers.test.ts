@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await correct(server, 'toString=2')).exitCode, 2);
       }));
 
-    it("exports multiple choices in the CRM's format, and typed answers as text", () =>
+    it("exports multiple-choice answers in the CRM's format, and typed answers as text", () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
           job_title: '=cmd|1',

@@ -44,7 +44,7 @@ async function everything({ database: { db } }: ServerUnderTest): Promise<string
 
 for (const engine of ENGINES) {
   describe(`one person on ${engine}`, () => {
-    it('has a timeline of requests, mail, attempts, codes, consents, reads, corrections and exports', () =>
+    it("a person's timeline has requests, mail, attempts, codes, consents, reads, corrections and exports", () =>
       withServer({ engine }, async (server) => {
         const visitor = await becomeLead(server, EMAIL);
         await server.advance(60);
@@ -79,12 +79,12 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // A code could still be entered, so it is not shown.
+        // The code still works, so it is not shown.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 
     if (engine === 'postgres')
-      it('keeps a correction and a new form verified at the same time', () =>
+      it('keeps a correction and a new form saved at the same time', () =>
         withServer({ engine }, async (server) => {
           await becomeLead(server, EMAIL);
           const { db } = server.database;
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
           assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
         }));
 
-    it('cannot get a corrected answer that the form would reject', () =>
+    it('refuses to correct an answer to one that the form would reject', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
@@ -115,11 +115,11 @@ for (const engine of ENGINES) {
         }
         const nobody = await desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Moneypenny']);
         assert.equal(nobody.exitCode, 1);
-        assert.match(nobody.notes, /^Nothing is held about eve@example\.com\./);
+        assert.match(nobody.notes, /^Nothing is stored about eve@example\.com\./);
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('is erased everywhere after confirmation, and nobody else is', () =>
+    it('erases a person everywhere after confirmation, and nobody else', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await becomeLead(server, 'eve@example.com', 'Eve Moneypenny');
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
           },
         });
         assert.equal(unsure.exitCode, 1);
-        assert.match(asked.join(''), /Erase all that is held about ada@example\.com\? .*1 lead, 1 form, /);
+        assert.match(asked.join(''), /Erase all data about ada@example\.com\? .*1 lead, 1 form, /);
         assert.match(unsure.notes, /^Nothing was erased\./);
         assert.match(await everything(server), /Augusta Ada King/);
 
@@ -152,7 +152,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
       }));
 
-    it('is exported completely as JSON and as a page without scripts', () =>
+    it('exports all data about a person as JSON and as a page without scripts', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL, NASTY);
         await inFolder(async (folder) => {
@@ -173,7 +173,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an invalid e-mail address is rejected', () =>
+it('commands about a person reject an invalid e-mail address', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const command of [
       ['show'],

@@ -28,6 +28,6 @@ export function addPerson(program: Command, desk: Desk): void {
         page: personPage({ email, data, story, title, writtenAt }),
         onBegin: () => noteCommand(service, 'exported', email, 'person'),
       });
-      desk.note(`${files} contain all data held about ${email}.`);
+      desk.note(`${files} contain all data stored about ${email}.`);
     });
 }

@@ -119,7 +119,7 @@ const peopleOf = (funnel: Report['funnel']) =>
 
 for (const engine of ENGINES) {
   describe(`reporting on ${engine}`, () => {
-    it('a week of visits appears in report and lost leads', (test) =>
+    it('a week of visits appears in the report and among the lost leads', (test) =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
 
@@ -267,7 +267,7 @@ for (const engine of ENGINES) {
             [[null, '4xx']],
           );
           assert.match(answer.notes, /^7 lost leads\.$/m);
-          assert.match(answer.notes, /^Not among them: 1 who can still enter their code\.$/m);
+          assert.match(answer.notes, /^Not included: 1 who can still enter their code\.$/m);
           const listed = (await desk(server.service, ['lost'])).out;
           assert.match(
             listed,
@@ -298,7 +298,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the funnel runs from page to article once these are counted', () =>
+    it("the report's funnel runs from page to article once these are counted", () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
         await server.advance(3 * DAY_SECONDS);
@@ -441,7 +441,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the report', () => {
-  it('of an empty period says that nothing happened', () =>
+  it('the report of an empty period says that nothing happened', () =>
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
         const out = path.join(folder, 'report.html');
@@ -453,7 +453,7 @@ describe('the report', () => {
       }),
     ));
 
-  it('counts a person with two requests once, by the last outcome', () =>
+  it('the report counts a person with two requests once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await ask(server, 'ada@example.com', 'newsletter');
       await server.inbox.waitForMail('ada@example.com');
@@ -461,7 +461,7 @@ describe('the report', () => {
       await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
       const { notEntered, bySource, byPlatform } = await reportOf(server);
       assert.deepEqual(notEntered, []);
-      // Requests count under their first source, leads under the form whose code was entered.
+      // Requests count for their first source, leads for the form whose code was entered.
       assert.deepEqual(bySource, [
         { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
         { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
@@ -469,7 +469,7 @@ describe('the report', () => {
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
 
-  it('shows the twelve largest sources and groups the others, whatever strangers send', () =>
+  it('the report shows the twelve largest sources and groups the others, whatever strangers send', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)
         await ask(
@@ -490,7 +490,7 @@ describe('the report', () => {
       );
     }));
 
-  it('called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('"desk report" called incorrectly explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['report'], /Choose an output: --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /use --text or --json/],
@@ -498,7 +498,7 @@ describe('the report', () => {
       [['report', '--text', '--period', '0d'], /Say how many days/],
       [['report', '--text', '--period', '2026-13'], /a month that has begun/],
       [['report', '--text', '--period', '2027-01'], /a month that has begun/],
-      [['lost', '--since', 'yesterday'], /Say a day \(2026-11-01\), or how long ago/],
+      [['lost', '--since', 'yesterday'], /Give a day \(2026-11-01\), or a time ago/],
     ] as const) {
       const { exitCode, out, notes } = await deskIn(import.meta.dirname, {}, args, {
         service: () => assert.fail('nothing was to be opened'),

@@ -62,7 +62,7 @@ Examples:
         if (json) await desk.print(jsonText(report));
         if (out === undefined) return;
         await writeWhole(out, (append) => append(reportFile(report, service.campaign.site.colors?.accent)));
-        desk.note(`${out} holds the report. It names nobody.`);
+        desk.note(`${out} contains the report. It names nobody.`);
       },
     );
 }

@@ -191,7 +191,7 @@ describe('a restore', () => {
       assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
     }));
 
-  it('replaces a damaged database without replaying its log', () =>
+  it('a restore replaces a damaged database without replaying its log', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -202,7 +202,7 @@ describe('a restore', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('deletes sessions, sign-ins and passkeys of the desk, and says so', () =>
+  it('a restore deletes sessions, sign-ins and passkeys of the desk, and says so', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -214,14 +214,14 @@ describe('a restore', () => {
       const done = await deskIn(folder, settings, ['restore', backup]);
       assert.match(
         done.notes,
-        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not taken over:/,
+        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not restored:/,
       );
       using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
       for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
         assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
     }));
 
-  it('accepts a database left by any earlier release', () =>
+  it('restores a database left by any earlier release', () =>
     inFolder(async (folder) => {
       const names = Object.keys(MIGRATIONS);
       const left = (name: string) => path.join(folder, `${name}.db`);
@@ -240,7 +240,7 @@ describe('a restore', () => {
       assert.equal(count, names.length, 'it is brought up to date before it is let in');
     }));
 
-  it('accepts a backup rewritten by another program, with other spelling, pages, statistics or log mode', () =>
+  it('restores a backup rewritten by another program, with other spelling, pages, statistics or log mode', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -263,7 +263,7 @@ describe('a restore', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('writes through a link, which stays', () =>
+  it('a restore writes through a link, which stays', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const link = path.join(folder, 'data', 'leads.db');
@@ -279,7 +279,7 @@ describe('a restore', () => {
     }));
 });
 
-describe('a restore refuses, without changes,', () => {
+describe('a refused restore changes nothing', () => {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'lead-page-'));
@@ -304,7 +304,7 @@ describe('a restore refuses, without changes,', () => {
       for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
-  it('a missing file, another file type, or the database itself', async () => {
+  it('refuses to restore a missing file, another file type, or the database itself', async () => {
     const inside = (name: string) => path.join(folder, name);
     makeNode(inside('pipe'), 'p');
     symlinkSync('loop', inside('loop'));
@@ -320,7 +320,7 @@ describe('a restore refuses, without changes,', () => {
       assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
   });
 
-  it('a backup with another secret, and names the one required', async () => {
+  it('refuses to restore a backup with another secret, and names the required one', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     mkdirSync(elsewhere);
     await openTestService(elsewhere, {}).then(({ close }) => close());
@@ -334,7 +334,7 @@ describe('a restore refuses, without changes,', () => {
     assert.match(done.notes, /^Warning: This database was used with a different secret/m);
   });
 
-  it('while the site runs', async () => {
+  it('refuses a restore while the site is running', async () => {
     const running = await openTestService(folder, settings);
     try {
       assert.equal(
@@ -346,7 +346,7 @@ describe('a restore refuses, without changes,', () => {
     }
   });
 
-  it('a database that is not a local file', async () => {
+  it('refuses to restore a database that is not a local file', async () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
     assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
@@ -356,7 +356,7 @@ describe('a restore refuses, without changes,', () => {
 });
 
 describe('a database that cannot be restored', () => {
-  it('is still backed up, with an early warning', () =>
+  it('backs up a database that cannot be restored, with an early warning', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -371,7 +371,7 @@ describe('a database that cannot be restored', () => {
           [exitCode, notes],
           [
             1,
-            `${file} is written, but "restore" will refuse it, as ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
+            `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this page: ${what}. Fix that, and run it again.`,
           ],
         );
         assert(existsSync(file));
@@ -380,7 +380,7 @@ describe('a database that cannot be restored', () => {
 });
 
 describe('the previous database', () => {
-  it('is put back completely if the new one cannot be moved into place', () =>
+  it('puts the previous database back completely if the new one cannot be moved into place', () =>
     inFolder((folder) => {
       const live = path.join(folder, 'leads.db');
       for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);

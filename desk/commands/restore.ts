@@ -1,4 +1,4 @@
-// desk restore: replaces the database with a backup, after trying everything on a copy.
+// Tries everything on a copy before it replaces the database.
 import {
   closeSync,
   constants,
@@ -34,7 +34,7 @@ const ADVICE = {
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
-    .description('replace the SQLite database by a backup; the previous database is kept next to it')
+    .description('replace the SQLite database with a backup; the previous database is kept next to it')
     .argument('<file>')
     .addHelpText(
       'after',
@@ -78,7 +78,7 @@ export function addRestore(program: Command, desk: Desk): void {
         if (isKept) desk.note(`The previous database is kept as ${kept}.`);
         if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
           desk.note(
-            'The sessions, sign-ins and passkeys of the desk in the backup were not taken over: desk users sign in with a mailed code, and add their passkeys again.',
+            'The sessions, sign-ins and passkeys of the desk in the backup were not restored: desk users sign in with a mailed code, and add their passkeys again.',
           );
         for (const warning of warnings) desk.note(`Warning: ${warning}`);
       } finally {
@@ -87,7 +87,6 @@ export function addRestore(program: Command, desk: Desk): void {
     });
 }
 
-/** @throws {CommandFailure} if a look at the folder shows that it is not a backup */
 function mustBeBackup(file: string, live: string): void {
   const found = statOf(file);
   if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
@@ -103,7 +102,7 @@ function mustBeBackup(file: string, live: string): void {
     throw new CommandFailure(
       `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
-  // Fails here if unreadable, so that later failures are about the copy.
+  // Fails here if unreadable, so later failures concern the copy.
   closeSync(openSync(file, 'r'));
 }
 
@@ -115,8 +114,8 @@ function freeName(name: string, number = 1): string {
 const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
 
 /**
- * Opens the service on the copy as the next start would, so that a wrong secret or a full disk fails before anything changes. Deletes the
- * desk's sessions and passkeys, because someone with write access to the backup could have planted them.
+ * Opens the service on the copy as the next start would, so a wrong secret or a full disk fails before anything changes. Deletes the desk's
+ * sessions and passkeys, because someone with write access to the backup could have planted them.
  * @returns warnings, and the deleted access
  */
 async function bringUpToDate(

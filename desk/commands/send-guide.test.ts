@@ -39,7 +39,7 @@ for (const engine of ENGINES)
         assert.equal((await device.get(API.article)).statusCode, 200);
       }));
 
-    it('queues no second guide while one is waiting', async () => {
+    it('"desk send-guide" queues no second guide while one is waiting', async () => {
       const later = () => Object.assign(new Error('Later'), { responseCode: 451 });
       let isBusy = false;
       const onRecipient = () => (isBusy ? later() : null);
@@ -53,13 +53,13 @@ for (const engine of ENGINES)
           [0, 0],
         );
         const notes = answers.map((answer) => answer.notes).toSorted();
-        assert.match(notes[0]!, /is queued/);
-        assert.match(notes[1]!, /waits to be sent already/);
+        assert.match(notes[0]!, /is already queued/);
+        assert.match(notes[1]!, /is queued\. The running page/);
         assert.equal((await guides(server)).length, 2);
       });
     });
 
-    it('gives a specific reason for people who are not leads, erased or suppressed', () =>
+    it('"desk send-guide" gives a specific reason for people who are not leads, erased or suppressed', () =>
       withServer({ engine, env }, async (server) => {
         const refused = async (email: string, sentence: RegExp) => {
           const before = await guides(server);
@@ -76,7 +76,7 @@ for (const engine of ENGINES)
         await desk(server.service, ['suppress', 'add', EMAIL]);
         await refused(
           EMAIL,
-          /is not to be mailed \(by-hand\)\. Take it off the list first: suppress remove ada@/,
+          /is suppressed \(by-hand\)\. Remove the suppression first: suppress remove ada@/,
         );
         await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
         await refused(EMAIL, /\(by-hand, unsubscribed\)\. Only its owner can come back/);
@@ -85,7 +85,7 @@ for (const engine of ENGINES)
         assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
       }));
 
-    it('explains that no guide is configured for mailing', () =>
+    it('"desk send-guide" explains that no guide is configured for mailing', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         const { exitCode, notes } = await sendGuide(server);

@@ -23,7 +23,7 @@ export function addSendGuide(program: Command, desk: Desk): void {
       desk.note(
         outcome === 'queued'
           ? `The guide for ${email} is queued. The running page sends it; "show ${email}" says when.`
-          : `The guide for ${email} waits to be sent already. "show ${email}" says why.`,
+          : `The guide for ${email} is already queued. "show ${email}" says why.`,
       );
     });
 }

@@ -18,8 +18,8 @@ export function addSignOut(program: Command, desk: Desk): void {
       const ended = await endSessionsOf(service.database.db, { email, now: service.clock() });
       desk.note(
         ended === 0
-          ? `${email} has no session. To keep them out, take the address off DESK_PEOPLE and restart the page.`
-          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'has' : 'have'} ended. To keep them out, take the address off DESK_PEOPLE and restart the page.`,
+          ? `${email} has no session. To keep them out, remove the address from DESK_PEOPLE and restart the page.`
+          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'has' : 'have'} ended. To keep them out, remove the address from DESK_PEOPLE and restart the page.`,
       );
     });
 }

@@ -24,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`the suppression list on ${engine}`, () => {
-    it('can be extended and reduced, except that decisions of the person are final', () =>
+    it("adds and removes suppressions, but a person's own decision is final", () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
       }));
 
-    it('removes a mistake and seals the reason in the chain', () =>
+    it('removes a mistaken suppression and seals the reason in the chain', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
@@ -62,7 +62,10 @@ for (const engine of ENGINES) {
 
         const removed = await suppress(server, ...slip, '--yes');
         assert.equal(removed.exitCode, 0, removed.notes);
-        assert.match(removed.notes, /is off the list \(unsubscribed since.*entry 3 of the chain/s);
+        assert.match(
+          removed.notes,
+          /is no longer suppressed \(unsubscribed since.*entry 3 of the consent chain/s,
+        );
         assert.match(removed.notes, /lead\.unsubscribed/);
         assert.deepEqual(await listed(server), []);
         const verified = await desk(server.service, ['consent', 'verify']);
@@ -101,7 +104,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it('keeps decisions of the person, whatever the operator noted before', () =>
+    it("keeps a person's own suppression, whatever the operator noted before", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
@@ -121,7 +124,7 @@ for (const engine of ENGINES) {
         const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
         const removed = await suppress(server, ...slip);
         assert.equal(removed.exitCode, 0);
-        assert.match(removed.notes, /stays on the list \(unsubscribed since.*Taken off it: by-hand/);
+        assert.match(removed.notes, /is still suppressed \(unsubscribed since.*Removed: by-hand/);
         const refused = await suppress(server, ...slip);
         assert.equal(refused.exitCode, 1);
         assert.match(refused.notes, /decided this, so only a new verified consent/);
@@ -130,16 +133,16 @@ for (const engine of ENGINES) {
         await suppress(server, 'add', EVE, '--reason', 'complained');
         await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
         const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
-        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not stored/s);
+        assert.match(eve.notes, /is still suppressed \(complained.*Your reason is not stored/s);
         assert.equal(
           (await suppress(server, 'remove', 'new@example.com')).notes,
-          'new@example.com is not on the list.',
+          'new@example.com is not suppressed.',
         );
         assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('exports and imports CSV; a line without an address cancels the import', () =>
+    it('exports and imports suppressions as CSV; a line without an e-mail address cancels the import', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
@@ -183,7 +186,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('starts over for a person who was erased, whatever the operator had noted', () =>
+    it("forgets the operator's suppressions of a person who was erased", () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
         await server.inbox.waitForMail(ADA, 2);
@@ -191,17 +194,17 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         assert.deepEqual(await listed(server), []);
         const again = await suppress(server, 'add', ADA);
-        assert.equal(again.notes, `${ADA} is on the list (by-hand).`);
+        assert.equal(again.notes, `${ADA} is suppressed (by-hand).`);
         assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         await server.advance(120);
         await becomeLead(server, ADA, 3);
         assert.match((await desk(server.service, ['leads'])).out, /ada@/);
         const guide = await desk(server.service, ['send-guide', ADA]);
-        assert.match(guide.notes, /is queued|waits to be sent/);
+        assert.match(guide.notes, /is queued|is already queued/);
       }));
 
-    it("updates the date of a note after an erasure, and never treats the person's decision as a mistake", () =>
+    it("updates the date of a suppression after an erasure, and never treats the person's decision as a mistake", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
@@ -229,7 +232,7 @@ for (const engine of ENGINES) {
         assert.equal(refused.exitCode, 1);
       }));
 
-    it('excludes people from exports to other programs and reports them', () =>
+    it('excludes suppressed people from exports to other programs and reports them', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await becomeLead(server, EVE);

@@ -64,7 +64,7 @@ function addAdd(list: Command, desk: Desk): void {
         return added;
       });
       desk.note(
-        isNew ? `${email} is on the list (${reason}).` : `${email} was on the list for that reason already.`,
+        isNew ? `${email} is suppressed (${reason}).` : `${email} was already suppressed for that reason.`,
       );
     });
 }
@@ -75,7 +75,7 @@ function addRemove(list: Command, desk: Desk): void {
     .description('remove an address that you added or that bounced')
     .argument('<email>')
     .option('--reason <text>', 'why it was a mistake; kept in the consent chain')
-    .option('--yes', 'do not ask first')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s desk -- suppress remove ada@example.com --reason "took her for a colleague of the same name"',
@@ -95,7 +95,7 @@ function addRemove(list: Command, desk: Desk): void {
         ));
       if (!agreed)
         throw new CommandFailure(
-          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, say "y" when you are asked, or call it with --yes.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
       const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
@@ -107,17 +107,17 @@ function addRemove(list: Command, desk: Desk): void {
       const undone = removed.map(sayEntry).join('; ');
       desk.note(
         left.length === 0
-          ? `${email} is off the list (${undone}).`
-          : `${email} stays on the list (${left.map(sayEntry).join('; ')}). Taken off it: ${undone}.`,
+          ? `${email} is no longer suppressed (${undone}).`
+          : `${email} is still suppressed (${left.map(sayEntry).join('; ')}). Removed: ${undone}.`,
       );
-      if (position !== null) desk.note(`Your reason is entry ${position} of the chain of consents.`);
+      if (position !== null) desk.note(`Your reason is entry ${position} of the consent chain.`);
       else if (note !== null)
         desk.note(
           'Your reason is not stored: the address is not a lead, so the chain has no consent for it.',
         );
       if (removed.some(({ owner }) => owner === 'noted'))
         desk.note(
-          'Programs that got lead.unsubscribed, or the list, know nothing of this: undo it there, too.',
+          'Programs that received lead.unsubscribed or the list do not know this: undo it there too.',
         );
     });
 }
@@ -194,15 +194,12 @@ function addImportList(list: Command, desk: Desk): void {
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
-        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others were already there.`,
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} suppressed; the others already were.`,
       );
     });
 }
 
-/**
- * Reads the whole file before anything changes.
- * @throws {CommandFailure} if a line has no e-mail address, or an unknown reason
- */
+/** Reads the whole file before anything changes. */
 async function readList(
   file: string,
   otherwise: GivenReason,
@@ -225,13 +222,13 @@ async function readList(
     const typed = withoutApostrophe(cells[places.email] ?? '');
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has no e-mail address. Mend it first.`,
+        `Nothing was changed: line ${line} of ${file} has no e-mail address. Fix it first.`,
       );
     const said = (cells[places.reason] ?? '').toLowerCase();
     const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
     if (reason === undefined)
       throw new CommandFailure(
-        `Nothing was changed: line ${line} of ${file} has a reason other than ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
+        `Nothing was changed: line ${line} of ${file} has a reason other than ${GIVEN_REASONS.join(', ')}. Write one of these, or leave it empty and use --reason.`,
       );
     entries.push({ email: normaliseEmail(typed), reason });
   }

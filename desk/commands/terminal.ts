@@ -11,7 +11,6 @@ export type Terminal = {
   readonly endProgress: () => void;
 };
 
-/** @param stream standard error; data goes to standard output */
 export function createTerminal(stream: Stream): Terminal {
   let isShown = false;
   const endProgress = () => {
@@ -35,7 +34,6 @@ export function createTerminal(stream: Stream): Terminal {
   };
 }
 
-/** NO_COLOR and TERM can forbid colours; FORCE_COLOR enables them everywhere. */
 export const paintFor =
   (stream: NodeJS.WritableStream) =>
   (paint: Paint, text: string): string =>

@@ -56,7 +56,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- webhooks retry --all')
     .action(async (ids, { all }) => {
       if (ids.length > 0 === (all === true))
-        throw new CommandFailure('Say which: ids as `webhooks list` shows them, or --all.', 2);
+        throw new CommandFailure('Give IDs from `webhooks list`, or --all.', 2);
       const service = await desk.service();
       const revived = await changeAndNote(service, commandLine(), async (tx, note) => {
         const count = await tryAgain(tx, service, all ? null : ids);
@@ -64,8 +64,8 @@ function addRetry(webhooks: Command, desk: Desk): void {
         return count;
       });
       if (revived < ids.length) desk.note(`${ids.length - revived} of them are not dead or do not exist.`);
-      desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);
-      if (revived === 0 && !all) throw new CommandFailure('Nothing is tried again.');
+      desk.note(revived === 1 ? '1 event will be retried.' : `${revived} events will be retried.`);
+      if (revived === 0 && !all) throw new CommandFailure('Nothing will be retried.');
     });
 }
 
@@ -78,7 +78,7 @@ function addTest(webhooks: Command, desk: Desk): void {
       const { webhooks: parts } = await desk.service();
       if (parts.endpoints.length === 0)
         throw new CommandFailure(
-          'WEBHOOK_URLS is not set. Set it to the addresses that events are sent to, and try again.',
+          'WEBHOOK_URLS is not set. Set it to the URLs that events are sent to, and try again.',
         );
       const results = await parts.sendTest(desk.signal);
       if (json) await desk.print(jsonText(results));

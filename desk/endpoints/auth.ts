@@ -5,7 +5,7 @@ import { get, post, type Role } from '#desk/endpoints/endpoint.ts';
 const NOTHING = z.object({});
 
 /**
- * Headers replace cookies at plain http, where other ports of the host would receive cookies. The browser keeps these values in
+ * Headers replace cookies on plain http, where other ports of the host would receive cookies. The browser keeps these values in
  * sessionStorage; an empty value deletes one.
  */
 export const KEPT_BY_BROWSER = {
@@ -28,7 +28,6 @@ export type Me = {
     readonly options: readonly string[] | null;
     readonly areSeveral: boolean;
   }[];
-  /** At most one without an A/B test. */
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;
 };
@@ -110,7 +109,7 @@ export type LogEntry = {
   readonly deed: DeskAction;
   /** An e-mail address, or the pseudonym of an erased one; null if the action concerned nobody. */
   readonly about: string | null;
-  /** For example the filter and format of an export; never personal data. */
+  /** Never personal data. */
   readonly details: string;
   readonly from: string;
 };

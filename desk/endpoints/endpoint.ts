@@ -1,4 +1,4 @@
-// Defines an endpoint once for browser and server: GET has its input in the query, POST in a JSON body; the response is JSON.
+// Defines an endpoint once for browser and server. GET takes its input from the query, POST from a JSON body; responses are JSON.
 import * as z from 'zod/mini';
 
 /** `read` allows viewing; `all` also export, correction, erasure and suppression. */
@@ -25,12 +25,11 @@ export type Answer<Of> =
 
 type Where<What> = Pick<Call<What, unknown>, 'path' | 'needs' | 'asked'>;
 
-/** Defines an endpoint without side effects. */
 export const get =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'GET', ...where });
 
-/** Defines an endpoint that changes something, restricted to same-origin requests. */
+/** For endpoints that change something; restricted to same-origin requests. */
 export const post =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'POST', ...where });

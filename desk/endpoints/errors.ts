@@ -1,4 +1,4 @@
-// Errors of the desk: a status, this code in x-error-code, and a text/plain sentence that tells the reader what to do.
+// The status of each x-error-code. The body is a text/plain sentence that tells the reader what to do.
 
 export const DESK_ERRORS = {
   'invalid-input': 400,

@@ -4,7 +4,7 @@ import { get, post } from '#desk/endpoints/endpoint.ts';
 
 export type Span = 'day' | 'week' | 'month';
 
-/** The last 1, 7 or 30 days with the same span before; null if no longer stored. */
+/** The last 1, 7 or 30 days and the same span before; null if no longer stored. */
 export type SpanFigures = {
   readonly span: Span;
   readonly now: Steps;
@@ -12,7 +12,7 @@ export type SpanFigures = {
 };
 /**
  * Page views, opened forms, requests for codes (once per browser and e-mail address), leads, reads of a quarter of the article. Views,
- * forms and reads are counted per whole day, so they are null for the previous span, which ends within a day.
+ * forms and reads are counted per day, so they are null for the previous span, which ends within a day.
  */
 export type Steps = {
   readonly seen: number | null;
@@ -42,7 +42,7 @@ export const today = get<{
   readonly toDo: readonly ToDo[];
 }>()({ path: '/api/today', needs: 'read', asked: z.object({}) });
 
-/** Matches `desk report --json` (docs/desk.md); example periods: 7d, 30d, 4w, 2026-10. */
+/** Matches `desk report --json` (docs/desk.md). Example periods: 7d, 30d, 4w, 2026-10. */
 export const ReportAsked = z.object({
   period: z._default(z.string().check(z.maxLength(20)), '30d'),
   source: z.optional(z.string()),
@@ -117,7 +117,7 @@ export type Finding = {
   readonly sentence: string;
   readonly publish?: { readonly name: string; readonly type: string; readonly value: string };
 };
-/** Runs again if `again` is set or the findings are ten minutes old; takes up to 30 seconds. */
+/** Runs the doctor if `again` is set or the findings are ten minutes old; takes up to 30 seconds. */
 export const doctor = get<{ readonly findings: readonly Finding[]; readonly lookedAt: string }>()({
   path: '/api/doctor',
   needs: 'read',

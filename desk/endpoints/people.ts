@@ -5,10 +5,9 @@ import { get, oneLine, post } from '#desk/endpoints/endpoint.ts';
 export const STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type State = (typeof STATES)[number];
 
-/** Also part of the page's URL, so that lists can be bookmarked. */
 export const Filter = z.object({
   state: z._default(z.enum(STATES), 'verified'),
-  /** Matches part of e-mail address, name or company. */
+  /** Matches part of the e-mail address, name or company. */
   search: z.optional(z.string().check(z.maxLength(200))),
   source: z.optional(z.string()),
   flag: z.optional(z.string()),
@@ -16,7 +15,7 @@ export const Filter = z.object({
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
-  /** First and last day of `since` (2026-11-23, UTC, both included). */
+  /** First and last day (2026-11-23, UTC, both included). */
   from: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
   to: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
 });
@@ -46,7 +45,7 @@ export type PeoplePage = {
   readonly people: readonly Person[];
   /** The `after` of the next page; null at the end. */
   readonly next: string | null;
-  /** The search has covered everything newer; null at the end. */
+  /** Everything newer has been searched; null at the end. */
   readonly lookedBackTo: string | null;
 };
 export const people = get<PeoplePage>()({
@@ -72,7 +71,7 @@ export const choices = get<{
 
 /** Streams a file, for the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
-/** Header with the maximum number of people, for a progress bar. */
+/** The maximum number of people, for a progress bar. */
 export const PEOPLE_HEADER = 'x-people-at-most';
 
 export type Happening = {
@@ -101,7 +100,7 @@ export type Story = {
     readonly givenAt: string | null;
     readonly version: string | null;
   } | null;
-  /** `canUndo`: can be removed as a mistake, with a reason. */
+  /** `canUndo`: the entry can be removed as a mistake, with a reason. */
   readonly suppressions: readonly {
     readonly reason: string;
     readonly since: string;
@@ -146,7 +145,7 @@ export const suppress = post<typeof Changed>()({
     note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
 });
-/** Removes a mistaken entry. The reason is sealed in the chain. The response says whether another entry still stops mail. */
+/** Removes a mistaken entry and seals the reason in the chain. `staysStopped`: another entry still stops mail. */
 export const unsuppress = post<{ readonly staysStopped: boolean }>()({
   path: '/api/person/unsuppress',
   needs: 'all',
@@ -174,7 +173,7 @@ export type Lost = {
   readonly codes: number;
   readonly wrongTries: number;
 };
-/** People who never entered their code, newest first, from day `from` to `to`. */
+/** People who never entered their code, newest first. */
 export const lost = get<{
   readonly lost: readonly Lost[];
   readonly open: number;

@@ -29,7 +29,7 @@ function createDice(seed: number): (below: number) => number {
   };
 }
 
-it('a CSV library reads the cells of a line, and no split by a spreadsheet produces a formula', () => {
+it('a CSV library reads the cells of an exported line, and no split by a spreadsheet produces a formula', () => {
   const dice = createDice(1);
   for (let round = 0; round < 20_000; round += 1) {
     const cells = Array.from({ length: 1 + dice(4) }, () =>
@@ -44,7 +44,7 @@ it('a CSV library reads the cells of a line, and no split by a spreadsheet produ
   }
 });
 
-it('different texts stay different, and a formula after a semicolon becomes text', () => {
+it('different texts stay different in CSV, and a formula after a semicolon becomes text', () => {
   for (const [text, cell] of [
     ['=1+1', "'=1+1"],
     ["'=1+1", "''=1+1"],
@@ -68,7 +68,7 @@ it('different texts stay different, and a formula after a semicolon becomes text
   }
 });
 
-it('a harmless number stays unchanged, and any other becomes text', () => {
+it('a harmless number stays unchanged in CSV, and any other becomes text', () => {
   const figures = { '+44 (20) 7946-0018': null, '-1.5': null, '+1+1': "'", '-A1': "'", '=1': "'", '': null };
   for (const [figure, mark] of Object.entries(figures)) {
     assert.equal(csvLine([{ figure }]), `${mark ?? ''}${figure}\r\n`);

@@ -1,15 +1,15 @@
 // CSV (RFC 4180) with an apostrophe before text that a spreadsheet would run as a formula.
 
-/** Text, or digits such as a telephone number. */
+/** `figure`: digits such as a telephone number. */
 export type Cell = string | { readonly figure: string };
 
 /**
- * A formula starts at the beginning of a cell, or after a character where some spreadsheets split it: semicolon, tab or line break. The
- * last four characters are full-width =, +, - and @.
+ * A formula starts at the beginning of a cell, or where some spreadsheets split it: after a semicolon, tab or line break. The last four
+ * characters are full-width =, +, - and @.
  */
 const BEGIN = String.raw`(?<=^|[;\t\r\n]"*)`;
 const FORMULA = String.raw`[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]`;
-/** Existing apostrophes get another one, so that reading restores '=1 and =1 exactly. */
+/** Existing apostrophes get another one, so reading restores '=1 and =1 exactly. */
 const UNSAFE = new RegExp(`${BEGIN}(?='*${FORMULA})`, 'g');
 const MADE_SAFE = new RegExp(`${BEGIN}'(?='*${FORMULA})`, 'g');
 /** This quick check saves 6 s per million exported leads. */
@@ -28,5 +28,4 @@ function written(cell: Cell): string {
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Restores the original text of a cell. */
 export const withoutApostrophe = (text: string): string => text.replaceAll(MADE_SAFE, '');

@@ -1,5 +1,4 @@
-// Export formats: our CSV and JSON Lines, and those of other programs, which have no column for the state and therefore only contain
-// verified leads.
+// Other programs' formats have no column for the state, so they only contain verified leads.
 import { createHash } from 'node:crypto';
 
 import type { Cell } from '#desk/export/csv.ts';
@@ -21,7 +20,7 @@ import { TOUCH_NAMES } from '#shared/attribution.ts';
 
 /** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
-  /** Answers to custom questions by ID; undefined without such questions. */
+  /** By question ID; undefined without custom questions. */
   readonly answers: OwnAnswers | undefined;
   readonly email: string;
   readonly first_verified_at: string;
@@ -33,7 +32,7 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   readonly source: string;
   readonly flags: string;
   readonly state: LeadState;
-  /** Verification, newest request for a code, or import. */
+  /** Time of verification, of the newest request for a code, or of import. */
   readonly state_since: string;
   readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
@@ -50,7 +49,6 @@ type Column = readonly [heading: string, value: (lead: ExportedLead, conversion:
 export type CsvFormat = {
   readonly kind: 'csv';
   readonly about: string;
-  /** Marks formats with unsubscribe URLs: signing a million takes seconds. */
   readonly hasLink?: true;
   readonly preamble?: string;
   readonly columns: readonly Column[];
@@ -171,7 +169,7 @@ export const FORMATS = {
   'google-ads': {
     kind: 'csv',
     about: 'offline conversions, addresses hashed',
-    // https://support.google.com/google-ads/answer/7014069: declares the time zone of the file.
+    // Declares the file's time zone: https://support.google.com/google-ads/answer/7014069.
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
       touched('Google Click ID', 'gclid'),
@@ -218,7 +216,7 @@ const PROGRAMS: readonly string[] = ['hubspot', 'salesforce', 'mailchimp', 'pipe
 const isProgram = (name: string): name is Program => PROGRAMS.includes(name);
 
 /**
- * Columns of custom questions: our CSV uses their IDs and a last column for removed questions; other programs only get mapped properties.
+ * Our CSV has a column per custom question, and a last one for removed questions; other programs only get mapped properties.
  * @param own hasAnswers: a custom question was ever asked; hasVariants: variants were ever shown
  */
 export function ownColumns(
@@ -260,7 +258,7 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 /** The JSON of events (docs/webhooks.md), plus the state. */
 export type PersonAsJson = LeadAsJson & {
   readonly state: LeadState;
-  /** Verification, newest request for a code, or import; ISO 8601 in UTC. */
+  /** Time of verification, of the newest request for a code, or of import. */
   readonly state_since: string;
 };
 

@@ -1,4 +1,4 @@
-// Rejects misspelt sources, which would look like a failed campaign.
+// Rejects misspelt sources, whose empty lists would look like a failed campaign.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { attributionPages } from '#server/db/contacts/attributions.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -16,7 +16,7 @@ const KINDS = {
 
 /**
  * Searches leads, requests for codes and views.
- * @returns null if someone came from it, or no source is known; otherwise a sentence that suggests the nearest name
+ * @returns a sentence that suggests the nearest name; null if the name is known, or no source is
  */
 export async function complainOfOrigin(
   db: Db,

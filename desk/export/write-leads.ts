@@ -24,10 +24,7 @@ export type LeadSelection = LeadFilter & {
   readonly limit?: number | undefined;
 };
 
-/**
- * @param make converts a row to its exported form
- * @returns pages, possibly empty, whose leads are made lazily to save memory
- */
+/** @returns pages, possibly empty, whose leads are made lazily to save memory */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, limit = Infinity, ...filter }: LeadSelection,
@@ -49,10 +46,7 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
   }
 }
 
-/**
- * CSV is RFC 4180 in UTF-8, with apostrophes before formulas.
- * @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions
- */
+/** @param options byteOrderMark: for spreadsheets that do not detect UTF-8; fields: the custom questions */
 export async function* writeLeads(
   db: Db,
   selection: LeadSelection,

@@ -67,7 +67,7 @@ export function findColumns(
   if (email === undefined) return null;
   const taken = new Set(places.map(([, place]) => place));
   const own = fields.flatMap(({ id, label, properties = {} }): (readonly [id: string, place: number])[] => {
-    // A status stays a status even if a question maps to it.
+    // A status column stays one even if a question maps to it.
     const inPrograms = Object.values(properties).flatMap((name = '') =>
       isImportHeading(name) ? [] : [name],
     );
@@ -90,7 +90,7 @@ export function findColumns(
 }
 
 /**
- * Only these statuses, in the form of {@link statusKey}, import a person: a list of refusals would never be complete. "Verified" is missing
+ * Only these statuses (as {@link statusKey}) import a person, because a list of refusals would never be complete. "Verified" is missing
  * because some tools say it of e-mail addresses.
  */
 const AGREED: ReadonlySet<string> = new Set([
@@ -200,7 +200,7 @@ export function readPerson(
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
   if (cells.length > columns.count)
-    return bad(`has ${cells.length} columns, and there are ${columns.count} headings`);
+    return bad(`has ${cells.length} columns, but there are ${columns.count} headings`);
   const address = cell('email').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
@@ -220,7 +220,7 @@ export function readPerson(
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
-    return bad('has a date that can be read in two ways: say --date-order dmy or mdy');
+    return bad('has a date that can be read in two ways: use --date-order dmy or mdy');
   if (consentGivenAt === 'none') return bad('has an invalid date of consent');
   if (consentGivenAt !== null && consentGivenAt > now) return bad('has a date of consent in the future');
   const own = ownAnswers(cells, columns, form);
@@ -312,7 +312,7 @@ const SLASHED = new RegExp(`^(?<one>\\d{1,2})/(?<two>\\d{1,2})/(?<year>\\d{4})${
 
 /**
  * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024; UTC without a zone.
- * @returns milliseconds since 1970; `ambiguous` if day and month could be swapped; `none` if invalid
+ * @returns milliseconds since 1970; `ambiguous` if day and month could be swapped
  */
 function readDate(text: string, order: DateOrder | undefined): number | 'ambiguous' | 'none' {
   const plain = (YEAR_FIRST.exec(text) ?? DAY_FIRST.exec(text))?.groups;

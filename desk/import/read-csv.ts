@@ -1,4 +1,4 @@
-// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16, so that memory use does not grow with the file.
+// Streams CSV with commas, semicolons or tabs, in UTF-8 or UTF-16.
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
@@ -13,7 +13,7 @@ export type CsvEvent =
       readonly line: number;
       readonly cells: readonly string[];
     }
-  /** Reading stops. The sentence continues after the file's name and says what to do. */
+  /** Ends the reading. The sentence continues after the file's name and tells the operator what to do. */
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
@@ -21,7 +21,6 @@ const SEPARATORS = [',', ';', '\t'] as const;
 const LONGEST_ROW = 100_000;
 const HEAD_LENGTH = 64_000;
 
-/** @param file read from its start, and left open */
 export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void, void> {
   try {
     const texts = decode(file, await encodingOf(file));
@@ -84,7 +83,7 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
   return 'utf-8';
 }
 
-/** The most frequent separator in the headings outside quotes, or that of Excel's line sep=;. */
+/** The most frequent separator in the headings outside quotes, or the one in Excel's line sep=;. */
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
   const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
   if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };

@@ -21,10 +21,6 @@ export type PeopleFile = ReadOptions & {
 
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
 
-/**
- * @param onColumns receives the headings
- * @throws {CommandFailure} if it is not a CSV with e-mail addresses
- */
 export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
   onColumns: (headings: Headings) => void = () => {},
@@ -57,7 +53,6 @@ export async function* readPeople(
 
 const HEADINGS_SHOWN = 40;
 
-/** Example: "Email", "Name" */
 export function sayHeadings(headings: readonly string[]): string {
   const more = headings.length - HEADINGS_SHOWN;
   const shown = headings.slice(0, HEADINGS_SHOWN).map((heading) => `"${printable(heading)}"`);

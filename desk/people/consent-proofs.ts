@@ -13,7 +13,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 
-/** Work on the whole chain takes seconds per 100,000 consents. */
+/** Checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {
   readonly signal: AbortSignal;
   readonly onSealed: (count: number) => void;
@@ -64,9 +64,8 @@ type ProofDocument = {
 const MOST_ERRORS = 100;
 
 /**
- * Proof for one e-mail address. Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its
- * entry. Entries with a wrong hash only appear as errors.
- * @returns JSON, a printable page, and whether the consent is proved
+ * Checks the whole chain, because its end vouches for each entry and a changed row no longer leads to its entry. Entries with a wrong hash
+ * only appear as errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
@@ -117,7 +116,7 @@ const warning = (errors: readonly string[]): string =>
   errors.length === 0
     ? ''
     : `<h2>This does not verify</h2>
-<p>The chain was changed after it was sealed. Until that is explained, what follows proves nothing.</p>
+<p>The chain was changed after it was sealed. Until that is explained, the rest of this page proves nothing.</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 
 function sectionOf(entry: ProvedEntry): string {
@@ -133,7 +132,7 @@ function sectionOf(entry: ProvedEntry): string {
     case 'consent':
       return consentSection(entry.content, place);
     case 'withdrawal':
-      return section(`Taken back on ${secondOf(entry.content.withdrawn_at)}`, [
+      return section(`Withdrawn on ${secondOf(entry.content.withdrawn_at)}`, [
         ['By way of', WAYS[entry.content.way]],
         ['From', entry.content.client_address],
         ['Browser', entry.content.user_agent],

@@ -17,7 +17,7 @@ import {
 } from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
 
-/** Maximum of form.yaml, in characters. */
+/** Characters; the maximum of form.yaml. */
 const LONGEST = 2000;
 
 /** `text` separates choices with ; and is empty to delete the answer. */
@@ -26,9 +26,6 @@ export type AnswerChange = { readonly id: string; readonly text: string };
 /**
  * The timeline keeps the previous answers.
  * @param tx holds the lock of the e-mail address
- * @param change email: as stored; absent answers stay
- * @returns the answers before and after
- * @throws {CommandFailure} for an unknown question, a bad answer or an unknown person
  */
 export async function correctAnswers(
   tx: Db,
@@ -75,10 +72,7 @@ export async function correctAnswers(
   return result;
 }
 
-/**
- * @param held current answers; those to removed questions can be changed too
- * @throws {CommandFailure} for an unknown question or a bad answer
- */
+/** @param held current answers; those to removed questions can be changed too */
 function readAnswer(
   { id, text: typed }: AnswerChange,
   { fields, messages }: OwnForm,

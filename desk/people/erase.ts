@@ -1,4 +1,3 @@
-// Erases a person: rows, mail files, and traces in database files.
 import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/residual-data.ts';
 import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
@@ -17,10 +16,10 @@ type Erasure = {
 };
 
 /**
- * Erases a person. After the rows are deleted, all remaining steps run even if one fails.
+ * Erases rows, mail files and traces in database files. After the rows are deleted, all remaining steps run even if one fails.
  * @param person an ID, or the e-mail address as stored
  * @param options check: throws to cancel; details: for the audit log
- * @returns null if nobody has this ID
+ * @returns null if the ID is unknown
  */
 export async function erasePerson(
   service: Service,
@@ -60,7 +59,9 @@ export async function erasePerson(
       const { deleted, left } = await mail.deleteFilesAbout(email);
       mailFiles = deleted;
       if (left.length > 0)
-        failures.push(`Mail to or about the person is left: delete ${left.join(', ')} as a user who may.`);
+        failures.push(
+          `Mail to or about the person remains: delete ${left.join(', ')} as a user with permission.`,
+        );
     },
     `mail to or about the person may be left in ${mail.folder}`,
     'Delete it there.',
@@ -70,22 +71,18 @@ export async function erasePerson(
       const remains = await removeRemains(config.database);
       if (remains !== null) (remains.isFailure ? failures : advice).push(remains.sentence);
     },
-    'the database could not be rewritten, so its files may hold traces',
-    `At a quiet hour, call: ${COMPACT}`,
+    'the database could not be rewritten, so its files may contain traces',
+    `At a quiet time, run: ${COMPACT}`,
   );
   if (config.desk?.people.has(email))
     advice.push(
-      `${email} is also a desk user, which an erasure does not end: take the e-mail address off DESK_PEOPLE if the person leaves.`,
+      `${email} is also a desk user, which an erasure does not change: remove the e-mail address from DESK_PEOPLE if the person leaves.`,
     );
   return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
 export const ELSEWHERE = 'Backups and earlier exports still contain it: erase it there too.';
 
-/**
- * Example: 1 lead, 2 forms
- * @throws {CommandFailure} if no data is held
- */
 export async function sayWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
   email: string,
@@ -93,7 +90,6 @@ export async function sayWhatIsErased(
   const data = await listPersonalData(database.db, email);
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
-  // Mail files are not deleted with the rows.
   const mailFiles = (await mail.filesAbout(email)).length;
   const said = sayCounts({ ...counts, mailFiles });
   if (said === '') throw nothingHeld(email);
@@ -114,8 +110,8 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   imported_corrections: ['correction of an imported person', 'corrections of an imported person'],
   exported_leads: ['note of an export', 'notes of exports'],
   webhook_events: ['message to webhooks', 'messages to webhooks'],
-  suppressions: ['entry that keeps mail away', 'entries that keep mail away'],
-  desk_log: ['line of the record', 'lines of the record'],
+  suppressions: ['suppression', 'suppressions'],
+  desk_log: ['line of the audit log', 'lines of the audit log'],
   mailFiles: ['mail in a file', 'mails in files'],
 };
 

@@ -3,10 +3,6 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { listPersonalData, type PersonalData } from '#server/db/queries/personal-data.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/**
- * @returns the normalised e-mail address
- * @throws {CommandFailure} if invalid
- */
 export function readAddress(typed: string): string {
   if (asciiAddress(typed.trim()) === null) {
     throw new CommandFailure(
@@ -17,7 +13,6 @@ export function readAddress(typed: string): string {
   return normaliseEmail(typed);
 }
 
-/** @throws {CommandFailure} if no data is held */
 export async function personalDataOf(db: Db, email: string): Promise<PersonalData> {
   const data = await listPersonalData(db, email);
   if (Object.values(data).every((rows) => rows.length === 0)) throw nothingHeld(email);
@@ -26,5 +21,5 @@ export async function personalDataOf(db: Db, email: string): Promise<PersonalDat
 
 export const nothingHeld = (email: string): CommandFailure =>
   new CommandFailure(
-    `Nothing is held about ${email}. Forms that were never verified go after RETENTION_DAYS; look also for other addresses of the same person.`,
+    `Nothing is stored about ${email}. Unverified forms are deleted after RETENTION_DAYS; also try other addresses of the same person.`,
   );

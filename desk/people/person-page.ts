@@ -5,10 +5,6 @@ import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 
-/**
- * @param writtenAt ISO 8601
- * @returns a self-contained HTML document
- */
 export function personPage({
   email,
   data,
@@ -24,7 +20,7 @@ export function personPage({
 }): string {
   const held = Object.entries(data).filter(([, rows]) => rows.length > 0);
   return paperPage({
-    heading: `What is held about ${email}`,
+    heading: `Data stored about ${email}`,
     about: `${title}. Written on ${secondOf(writtenAt)}. All times are in UTC.`,
     body: `<h2>What happened</h2>
 <ol>
@@ -35,7 +31,7 @@ ${story.map(entryOf).join('\n')}
 <tr><th scope="col">Table</th><th scope="col">Rows</th></tr>
 ${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.length}</td></tr>`).join('\n')}
 </table>
-<p class="quiet">The same, row by row, is in the JSON file that was written with this page.</p>`,
+<p class="quiet">The JSON file written with this page contains the same data row by row.</p>`,
   });
 }
 

@@ -2,10 +2,10 @@ import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/backup/compact.ts';
 
 export const COMPACT = 'npm run -s desk -- compact';
-/** An erasure rewrites databases up to this size, because visitors still get a response in time. */
+/** Larger databases are not rewritten at once, because visitors must get a response in time. */
 const LARGEST_BYTES = 100_000_000;
 
-/** Traces that may remain, and how to remove them. `isFailure` is false if the operator should pick the time. */
+/** Traces that may remain, and how to remove them. `isFailure` is false if the operator should choose the time. */
 export type Remains = { readonly isFailure: boolean; readonly sentence: string };
 
 export async function removeRemains(database: Config['database']): Promise<Remains | null> {
@@ -21,13 +21,13 @@ export async function removeRemains(database: Config['database']): Promise<Remai
 export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>): string {
   switch (rewriting.type) {
     case 'too large':
-      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may hold traces. Take them out at a quiet hour: ${COMPACT}`;
+      return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces. Remove them at a quiet time: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may hold traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait for its end, then call: ${COMPACT}`;
+      return `The files of the database may contain traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait until it ends, then run: ${COMPACT}`;
     case 'left':
-      return `The files of the database may hold traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet hour, and as the owner of the database, call: ${COMPACT}`;
+      return `The files of the database may contain traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, as the owner of the database, run: ${COMPACT}`;
     case 'no room':
-      return `There is no room on the disk to rewrite the database, whose files may hold traces. Make ${sayBytes(rewriting.neededBytes)} free, then call: ${COMPACT}`;
+      return `The disk has no room to rewrite the database, whose files may contain traces. Free ${sayBytes(rewriting.neededBytes)}, then run: ${COMPACT}`;
   }
 }
 

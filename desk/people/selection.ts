@@ -11,10 +11,6 @@ import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
-/**
- * Empty filters are ignored.
- * @throws {CommandFailure} for an invalid day or flag
- */
 export function selectionOf({
   state,
   search,
@@ -54,11 +50,7 @@ export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string 
     ...(others.domain ? ['of a domain'] : []),
   ].join(', ');
 
-/**
- * @param day such as 2026-11-23
- * @returns UTC midnight, milliseconds since 1970
- * @throws {CommandFailure} for an invalid day
- */
+/** @returns UTC midnight, milliseconds since 1970 */
 export function firstMomentOf(day: string): number {
   const ms = readWhen(day, 0);
   if (ms === null) throw new CommandFailure(`There is no ${day} in the calendar. Choose another day.`, 2);

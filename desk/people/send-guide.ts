@@ -34,8 +34,8 @@ function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused
       const { reasons } = refusal;
       const cure = reasons.some((reason) => reason === 'unsubscribed' || reason === 'complained')
         ? 'Only its owner can come back, with a new code on the page.'
-        : `Take it off the list first: suppress remove ${email}`;
-      return `Nothing was queued: ${email} is not to be mailed (${reasons.join(', ')}). ${cure}`;
+        : `Remove the suppression first: suppress remove ${email}`;
+      return `Nothing was queued: ${email} is suppressed (${reasons.join(', ')}). ${cure}`;
     }
   }
 }

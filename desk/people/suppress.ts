@@ -10,7 +10,7 @@ import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
 
-/** An operator cannot give the reason `erased`; only an erasure adds it. */
+/** Without `erased`, which only an erasure adds. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
@@ -18,7 +18,7 @@ export type GivenReason = (typeof GIVEN_REASONS)[number];
  * Also withdraws a lead's consent, unless the reason does not imply it.
  * @param tx holds the lock of the e-mail address
  * @param entry email: as stored
- * @returns false if suppressed for this reason before
+ * @returns false if already suppressed for this reason
  */
 export async function suppressAddress(
   tx: Db,
@@ -101,14 +101,13 @@ export async function undoMistakes(
   return result;
 }
 
-/** Example: unsubscribed since 2026-11-20 12:00, “asked by telephone” */
 export const sayEntry = ({ reason, since, note }: ListEntry): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 
 function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandFailure {
-  if (entries.length === 0) return new CommandFailure(`${email} is not on the list.`);
+  if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
+  const stands = `${email} is suppressed: ${entries.map(sayEntry).join('; ')}.`;
   return new CommandFailure(
     noted === undefined
       ? `${stands} The person decided this, so only a new verified consent ends it.`

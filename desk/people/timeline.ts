@@ -93,7 +93,7 @@ export function timelineOf(data: PersonalData): readonly TimelineEntry[] {
     ...data.withdrawals.map((withdrawal) => ({
       ms: withdrawal.withdrawn_at,
       kind: 'withdrawal' as const,
-      what: 'took the consent back',
+      what: 'withdrew the consent',
       details: {
         'by way of': withdrawal.way,
         from: withdrawal.client_address,

@@ -17,10 +17,7 @@ export type AnswerCounts = {
 export const OTHER_ANSWERS = 'other answers';
 export const NO_ANSWER = 'no answer';
 
-/**
- * @param fields custom questions; those without choices are skipped
- * @param onCounted receives the leads counted since the last call; throws to stop
- */
+/** @param onCounted receives the leads counted since the last call; throws to stop */
 export async function countAnswers(
   database: Pick<OpenDatabase, 'db'>,
   span: Span,

@@ -1,11 +1,10 @@
 // Judges variants by verified leads, with a test that stays valid however often one looks. Variants are drawn with equal probability, so if
-// two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias spread around 1/2 as Beta(10, 10).
-// Their likelihood ratio is a martingale with mean 1 under the fair coin, so it ever reaches 1/α with probability at most α (Ville 1939).
-// This is the mixture test of Robbins ("Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-// Statistics 41, 1970), for counts in Lindon and Malek ("Anytime-valid inference for multinomial count data", NeurIPS 2022). Views that a
-// stranger adds have no effect.
+// two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias distributed as Beta(10, 10). Their
+// likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it ever reaches 1/α is at most α (Ville 1939).
+// This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for counts in Lindon and Malek (NeurIPS 2022). Views
+// that a stranger adds have no effect.
 
-/** Probability of a false winner, however often one looks. */
+/** Probability of a false winner. */
 const ALPHA = 0.05;
 /** Probability of a false alarm about uneven distribution, tested on first views. */
 const ALPHA_OF_ALARM = 0.001;
@@ -26,13 +25,10 @@ export type Verdict =
   /** The distribution of visitors is not random, so leads cannot be compared. */
   | { readonly type: 'uneven' }
   | { readonly type: 'differ'; readonly better: string; readonly worse: string }
-  /** `more`: estimated further views of both variants; null if waiting is pointless. */
+  /** `moreViews`: estimated further views of both variants; null if waiting is pointless. */
   | { readonly type: 'open'; readonly leading: string | null; readonly moreViews: number | null };
 
-/**
- * The interval of Wilson ("Probable inference, the law of succession, and statistical inference", Journal of the American Statistical
- * Association 22, 1927).
- */
+/** The Wilson score interval (Journal of the American Statistical Association 22, 1927). */
 export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share | null {
   if (views <= 0) return null;
   // Browsers without storage can bring leads without counted views.
@@ -43,7 +39,7 @@ export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share |
   return { share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** @param comparisons number of pairs, among which α is divided */
+/** @param comparisons number of pairs; α is divided by it */
 export function compareTwo(one: VariantFigures, other: VariantFigures, comparisons = 1): Verdict {
   if (one.leads + other.leads === 0) return { type: 'nothing yet' };
   if (logEvidence(one.views, other.views) >= -Math.log(ALPHA_OF_ALARM)) return { type: 'uneven' };
@@ -61,7 +57,7 @@ export function compareTwo(one: VariantFigures, other: VariantFigures, compariso
   };
 }
 
-/** How many times as many leads are needed at these proportions; null if too many. */
+/** The growth that leads need at these proportions; null if too large. */
 function timesNeeded(better: number, worse: number, needed: number): number | null {
   const isEnough = (times: number) => logEvidence(times * better, times * worse) >= needed;
   if (!isEnough(WORTH_WAITING_TIMES)) return null;

@@ -10,7 +10,7 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
-  /** Answers to custom questions by ID; absent without such questions. */
+  /** By question ID; absent without custom questions. */
   readonly answers?: OwnAnswers;
   /** Time of the newest request; ISO 8601 in UTC. */
   readonly asked_at: string;
@@ -26,11 +26,7 @@ export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   readonly wrong_tries: number;
 };
 
-/**
- * People whose code expired unused.
- * @param options now: milliseconds since 1970
- * @returns pages, possibly empty, each with the number of people whose code is still valid
- */
+/** @returns pages, possibly empty, of people whose code expired unused, each with the number of people whose code is still valid */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,
   span: Span,
@@ -46,7 +42,7 @@ export type LostWithForm = { readonly row: LostLeadRow; readonly formId: string 
 
 /**
  * Reads one part, newest first.
- * @param options from: the previous `next`, or null; most: people to read, valid codes included; forMs: time limit in milliseconds
+ * @param options from: the previous `next`, or null; most: people to read, valid codes included
  */
 export async function lookForLostLeads(
   { db }: Pick<OpenDatabase, 'db'>,

@@ -1,4 +1,3 @@
-// Report periods in days of UTC, with the previous period for comparison.
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
@@ -6,7 +5,6 @@ export type Period = Span & {
   readonly name: string;
   /** For example `the 30 days before`. */
   readonly beforeName: string;
-  /** Ends at the corresponding moment. */
   readonly before: Span;
 };
 

@@ -42,7 +42,7 @@ const barOf = (html: string, row: string): number[] => {
 };
 
 describe('the report as HTML', () => {
-  it('draws views and people on two scales', () => {
+  it('the report draws views and people on two scales', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(
       ['Page seen', 'Form opened', 'Asked for a code', 'Entered it'].map((step) => barOf(html, step)),
@@ -50,19 +50,19 @@ describe('the report as HTML', () => {
     );
   });
 
-  it('draws people without a code after new leads, on the scale of the longest bar', () => {
+  it('the report draws people without a code after new leads, on the scale of the longest bar', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
     assert.match(html, /2 sources brought 20 new leads each\./);
   });
 
-  it('has no inline style and shows markup in a source as text', () => {
+  it('the report has no inline style and shows markup in a source as text', () => {
     const html = reportBody(REPORT);
     assert.doesNotMatch(html, /<style|<[^>]* style=/);
     assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
   });
 
-  it('divides new leads by views only if all views are known', () => {
+  it('the report divides new leads by views only if all views are known', () => {
     assert.match(reportBody(REPORT), /<dd class="report-value">4\.0%<\/dd><dd>40 new leads, 1,000 views\./);
     assert.match(
       reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' }),
@@ -70,7 +70,7 @@ describe('the report as HTML', () => {
     );
   });
 
-  it('uses the colours of the campaign', () => {
+  it('the report uses the colours of the campaign', () => {
     const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
     assert.match(page, /--accent: #102030/);
     assert.match(page, /--accent: #a0b0c0/);

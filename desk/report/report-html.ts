@@ -12,7 +12,6 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { ACCENT, type ColourPair } from '#shared/colours.ts';
 import { PAPER } from '#shared/paper-colours.ts';
 
-/** @param accent colour of the campaign, or the default */
 export function reportFile(report: Report, accent: ColourPair = ACCENT): string {
   const title = escapeHtml(reportTitle(report));
   return `<!doctype html>
@@ -130,7 +129,7 @@ const MOST_WITH_FIGURE = 14;
 const MOST_NAMES = 8;
 const LEAST_SLOTS = 7;
 
-/** Positions are percentages, so that text keeps its size at every width. */
+/** Positions are percentages, so text keeps its size at every width. */
 function daysSvg(rows: readonly SectionRow[]): string {
   const longest = longestOf(rows);
   if (longest === 0) return '';
@@ -163,10 +162,7 @@ function daysSvg(rows: readonly SectionRow[]): string {
   return `<svg class="report-days" aria-hidden="true" width="100%" height="${base + 26}">${columns.join('\n')}<line x2="100%" y1="${base}" y2="${base}"/></svg>`;
 }
 
-/**
- * Keeps text inside the drawing.
- * @param x in percent
- */
+/** @param x percent */
 function textAt(x: number, y: number, text: string, name: string): string {
   const [place, anchor] = x < 6 ? [0, 'start'] : x > 94 ? [100, 'end'] : [x, 'middle'];
   return `<text class="${name}" text-anchor="${anchor}" x="${place.toFixed(2)}%" y="${y.toFixed(1)}">${escapeHtml(text)}</text>`;

@@ -13,11 +13,7 @@ import type { Service } from '#server/startup/service.ts';
 export const PERIODS =
   'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).';
 
-/**
- * @param options wanted: limits the report; onProgress: receives the number of people counted
- * @returns the report, and a sentence about skipped mail domains, or null
- * @throws {CommandFailure} for an unknown source, campaign or variant
- */
+/** @returns the report, and a sentence about skipped mail domains, or null */
 export async function reportOn(
   { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
   period: Period,

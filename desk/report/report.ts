@@ -23,15 +23,13 @@ export type Report = {
     Figures,
     'leads' | 'funnel' | 'timeToEnter'
   >;
-  /** Absent without questions that have choices. */
+  /** Absent without multiple-choice questions. */
   readonly byAnswer?: readonly AnswerCounts[];
   /** Absent without variants. */
   readonly byVariant?: Comparison;
-  /** Absent if unlimited. */
   readonly only?: Only;
 } & Figures;
 
-/** @param options onProgress: receives the number of people counted; throws to stop */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   period: Period,

@@ -24,12 +24,11 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
   'not-tried': 'Had the mail, never tried',
   'wrong-tries': 'Entered wrong digits only',
   refused: 'Refused by the mail server',
-  waiting: 'Mail still waits to leave',
+  waiting: 'Mail is still queued',
   'too-late': 'Expired before its mail left',
   unknown: 'Mail is no longer kept',
 };
 
-/** Example: 12,345 */
 export const number = (value: number): string => value.toLocaleString('en');
 
 function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
@@ -90,10 +89,7 @@ function duration(seconds: number): string {
   return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
-/**
- * @param iso an ISO 8601 time
- * @returns for example 17 November 2026, in UTC
- */
+/** Example: 17 November 2026, in UTC */
 export const longDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', {
     day: 'numeric',
@@ -289,7 +285,7 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
   }
   const most = byPlatform.toSorted((a, b) => b.leads - a.leads)[0];
   const leads = byPlatform.reduce((sum, row) => sum + row.leads, 0);
-  if (most === undefined || leads === 0) return 'No mail platform to tell of.';
+  if (most === undefined || leads === 0) return 'No mail platform to report.';
   return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
 }
 
@@ -315,15 +311,12 @@ const FATES_IN_A_SENTENCE: typeof FATES = {
   'not-tried': 'had the mail and never tried',
   'wrong-tries': 'entered wrong digits only',
   refused: 'were refused by their mail server',
-  waiting: 'wait for their mail to leave',
-  'too-late': 'were to be mailed too late',
+  waiting: 'have mail that is still queued',
+  'too-late': 'had a code that expired before its mail left',
   unknown: 'have mail that is no longer kept',
 };
 
-/**
- * Example: 3.1%; one decimal for small shares.
- * @param share from 0 to 1
- */
+/** Example: 3.1% for 0.031 */
 export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** Example: 2.4 to 4.0% */
@@ -348,13 +341,13 @@ export function variantSentence({ since, variants, verdicts }: Comparison): stri
         case 'nothing yet':
           return `Neither ${own.name} nor ${variant} has brought a lead yet.`;
         case 'uneven':
-          return `${own.name} and ${variant} cannot be compared: visitors were not shared out evenly, which chance does not explain. Look for a cache in front of the page.`;
+          return `${own.name} and ${variant} cannot be compared: visitors were not distributed evenly, and chance does not explain it. Look for a cache in front of the page.`;
         case 'differ':
-          return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and that can be believed.`;
+          return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and the difference is reliable.`;
         case 'open':
           return verdict.leading === null
-            ? `So far ${own.name} and ${variant} bring equally many leads (${both}).`
-            : `It cannot be said yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
+            ? `So far ${own.name} and ${variant} have brought the same number of leads (${both}).`
+            : `It is not clear yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
       }
     })
     .join(' ');
@@ -363,7 +356,7 @@ export function variantSentence({ since, variants, verdicts }: Comparison): stri
 const waitingFor = (moreViews: number | null): string =>
   moreViews === null
     ? 'A difference this small is not worth waiting for.'
-    : `If the shares stay so, about ${number(roughly(moreViews))} more first views would show it.`;
+    : `If the shares stay the same, about ${number(roughly(moreViews))} more first views would show it.`;
 
 /** Two digits, because it is an estimate from few leads. */
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
@@ -388,7 +381,7 @@ export function notes({
     ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
       : [
-          `What became of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
+          `Delivery of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
         ]),
     ...(areViewsKnown(funnel)
       ? [
@@ -406,7 +399,7 @@ export function notes({
       ? []
       : ['Views of one variant are left out; first views of all of them are compared in the whole report.']),
     ...(only === undefined ? [] : [leftOut(only)]),
-    'A mail platform is recognised by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run their own mail server, or are not known.',
+    'A mail platform is recognised by the domain of the address, that of a company by its mail servers in DNS. “Other” run their own mail server, or are unknown.',
   ];
 }
 
@@ -414,7 +407,7 @@ function variantNotes({ since, variants }: Comparison): string[] {
   const from = since === null ? '' : `, since ${longDay(since)}, whatever the period of the report`;
   const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
   return [
-    `Variants are compared as a whole${from}. A first view is that of a browser that saw none of them before; browsers without scripts, robots, previews, and visitors who ask not to be counted are missing. The judgement holds however often you look: where there is no difference, the chance to be shown one is 5% at most (mixture test, Robbins 1970). The intervals are Wilson’s of 1927, and hold for a single look.`,
+    `Variants are compared as a whole${from}. A first view is that of a browser that saw none of them before; browsers without scripts, robots, previews, and visitors who ask not to be counted are missing. The verdict holds however often you look: if there is no difference, the chance of reporting one is at most 5% (mixture test, Robbins 1970). The intervals are Wilson’s (1927), and hold for a single look.`,
     ...(wordings.size === 1
       ? []
       : [

@@ -1,4 +1,4 @@
-// Compares variants since the day the newest was first seen: a period that moves would be a new sample for each look.
+// Compares variants since the day the newest was first seen. A moving period would be a new sample for each look.
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -25,7 +25,6 @@ export type Comparison = {
 
 /**
  * @param to milliseconds since 1970, excluded
- * @param onCounted receives the leads counted since the last call; throws to stop
  * @returns null without variants
  */
 export async function compareVariants(

@@ -14,7 +14,7 @@ const INDEX = '<!doctype html><script type="module" src="/assets/app-1a2b.js"></
 const SCRIPT = 'console.log("desk")';
 
 describe('the files of the desk', () => {
-  it('are one uncached page without inline code, and permanently cached assets', () =>
+  it('the desk serves one uncached page without inline code, and permanently cached assets', () =>
     inFolder((folder) =>
       withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) => {
         mkdirSync(path.join(folder, 'assets'));

@@ -24,10 +24,6 @@ const PAGES = [
 const INDEX = 'index.html';
 export const NO_STORE = 'no-store';
 
-/**
- * @param folder the release's desk/; null or missing without built pages
- * @param secure whether the desk uses https
- */
 export function serveDeskFiles(
   app: FastifyInstance,
   { folder, secure, sendError }: Pick<Http, 'sendError'> & { folder: string | null; secure: boolean },

@@ -108,7 +108,7 @@ async function leaveWhen(
 }
 
 describe('every endpoint of the desk', () => {
-  it('refuses NUL, which PostgreSQL cannot store, from strangers and desk users', () =>
+  it('every desk endpoint refuses NUL, which PostgreSQL cannot store, from strangers and desk users', () =>
     atDesk('postgres', async (app, server) => {
       const ada = createDeskBrowser(app);
       await signInAtDesk(server, ada, ADA);
@@ -125,7 +125,7 @@ describe('every endpoint of the desk', () => {
       for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
     }));
 
-  it('responds to permitted users and changes nothing for anyone else', (test) =>
+  it('every desk endpoint responds to permitted users and changes nothing for anyone else', (test) =>
     atDesk('sqlite', async (app, server) => {
       assert.ok(CALLS.length >= 20);
       for (const { method, path: url } of CALLS)
@@ -192,7 +192,7 @@ describe('every endpoint of the desk', () => {
         assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
     }));
 
-  it('cannot be framed, cached, sniffed or indexed, and rejects other methods', () =>
+  it('no desk endpoint can be framed, cached, sniffed or indexed, and each rejects other methods', () =>
     atDesk('sqlite', async (app, server) => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
       const ada = createDeskBrowser(app);
@@ -225,7 +225,7 @@ describe('every endpoint of the desk', () => {
         assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
     }));
 
-  it('logs no error if the browser disconnects early', () =>
+  it('the desk logs no error if the browser disconnects early', () =>
     withDnsServer({ 'engines.example': { fault: 'silence' } }, ({ address, questions }) =>
       atDesk(
         'sqlite',
@@ -245,7 +245,7 @@ describe('every endpoint of the desk', () => {
       ),
     ));
 
-  it('logs a failure even if the browser has disconnected', () =>
+  it('the desk logs a failure even if the browser has disconnected', () =>
     atDesk('postgres', async (app, server) => {
       const { db } = server.database;
       const ada = createDeskBrowser(app);
@@ -265,7 +265,7 @@ describe('every endpoint of the desk', () => {
       await until(() => server.logLines.some((line) => line.includes('A request failed')));
     }));
 
-  it('is missing at the page’s URL', () =>
+  it('no desk endpoint exists at the page’s URL', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
       for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
     }));
@@ -274,7 +274,7 @@ describe('every endpoint of the desk', () => {
 const authWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
-it('the desk at plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
+it('the desk on plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
     const url = 'http://localhost:4711';
     const byLink = authWithLink(server, url);
@@ -323,7 +323,7 @@ describe('the link of "desk open"', () => {
   const enter = (app: FastifyInstance, token: string, headers = {}) =>
     app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
 
-  it('works once even if used twice in parallel, and its sessions end with the process', () =>
+  it('the link of "desk open" works once even if used twice in parallel, and its sessions end with the process', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       const { token } = door.link;
@@ -361,7 +361,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('works for ten minutes', () =>
+  it('the link of "desk open" works for ten minutes', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.advance(600);
@@ -372,7 +372,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('opens the desk while the database is read-only, so that the operator can investigate', () =>
+  it('the link of "desk open" works while the database is read-only, so the operator can investigate', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
@@ -386,12 +386,12 @@ describe('the link of "desk open"', () => {
         },
         { door },
       );
-      assert.match(server.logLines.join('\n'), /What was done at the desk could not be noted/);
+      assert.match(server.logLines.join('\n'), /An action in the desk could not be written to the audit log/);
     }));
 });
 
 describe('an attacker with write access to the database but without APP_SECRET', () => {
-  it('cannot sign in with a planted session, code, mail or passkey, nor as another user', () =>
+  it('write access to the database without APP_SECRET allows no sign-in with a planted session, code, mail or passkey', () =>
     atDesk('sqlite', async (app, server) => {
       const { db } = server.database;
       const isIn = async (token: string) =>
@@ -464,7 +464,7 @@ const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): P
   (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
 
 describe('hours of guessing at the desk', () => {
-  it('mails the operator after twenty wrong attempts at one person, once until a success', () =>
+  it('mails the operator once after twenty wrong desk sign-ins as one person', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -486,7 +486,7 @@ describe('hours of guessing at the desk', () => {
       { OPERATOR_EMAIL: 'operator@example.net' },
     ));
 
-  it('never exceed the limit of codes in any hour or day', () =>
+  it('desk sign-ins never exceed the limit of codes in any hour or day', () =>
     atDesk('sqlite', async (app, server) => {
       for (const [seconds, codes] of [
         [0, 5],
@@ -500,7 +500,7 @@ describe('hours of guessing at the desk', () => {
       }
     }));
 
-  it('do not use up the codes of desk users or the passkeys of their network', () =>
+  it('hours of guessing do not use up the codes of desk users or the passkeys of their network', () =>
     atDesk('sqlite', async (app, server) => {
       const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
       for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
@@ -524,7 +524,7 @@ describe('hours of guessing at the desk', () => {
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 
-  it('send no code to a person who has a passkey and may not use codes', () =>
+  it('mails no code to a desk user who has a passkey and may not use codes', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -546,7 +546,7 @@ describe('hours of guessing at the desk', () => {
 
 for (const engine of ENGINES) {
   describe(`guessing at the desk on ${engine}`, () => {
-    it('counts five attempts for a thousand codes from a hundred networks, then refuses the right code', () =>
+    it('a thousand desk codes from a hundred networks get five attempts, then even the right code is refused', () =>
       atDesk(engine, async (app, server) => {
         const victim = createDeskBrowser(app);
         await victim.post('/api/sign-in', { email: ADA });
@@ -583,7 +583,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
       }));
 
-    it('gets no attempts back from a resent code, and both newest codes work', () =>
+    it('a resent desk code gives no attempts back, and both newest codes work', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         await browser.post('/api/sign-in', { email: ADA });
@@ -603,7 +603,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('from one network ends at its limit, whatever browsers it invents', () =>
+    it('guessing desk codes from one network ends at its limit, whatever browsers it invents', () =>
       atDesk(engine, async (app) => {
         for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
           const browser = createDeskBrowser(app, '203.0.113.9');
@@ -612,7 +612,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('from many networks mails five codes an hour to an address, without revealing the limit', () =>
+    it('guessing from many networks mails five desk codes an hour to an e-mail address, without revealing the limit', () =>
       atDesk(engine, async (app, server) => {
         for (const email of [ADA, STRANGER])
           for (const address of networks(12))
@@ -626,7 +626,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('reveals DESK_PEOPLE in no response, statement or stored row', async () => {
+    it('no response, statement or stored row reveals DESK_PEOPLE', async () => {
       const statements: string[] = [];
       const database = await freshDatabase(engine, {
         onStatement: (statement) => void statements.push(statement),

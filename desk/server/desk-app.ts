@@ -24,7 +24,6 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
   readonly door: Door;
   /** The release's desk/; null serves only the API. */
   readonly files: string | null;
-  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
 };
 
@@ -32,12 +31,12 @@ export type DeskAppOptions = Pick<HttpOptions, 'isStopping' | 'loadLimits'> & {
 const SENTENCES: Partial<Errors> = {
   'invalid-input': 'The desk did not understand this. Reload the page, and try again.',
   'malformed-body': 'The desk did not understand this. Reload the page, and try again.',
-  'wrong-origin': 'This came from another site, and nothing was done. Open the desk at its own address.',
-  'not-found': 'There is nothing at this address. Go back, or to the first page of the desk.',
-  'method-not-allowed': 'This address does not take such a request. Reload the page, and try again.',
+  'wrong-origin': 'This request came from another site, so nothing was done. Open the desk at its own URL.',
+  'not-found': 'There is nothing at this URL. Go back, or open the first page of the desk.',
+  'method-not-allowed': 'This URL does not accept such a request. Reload the page, and try again.',
   'request-timeout': 'Your request took too long to arrive. Try again.',
-  'body-too-large': 'This is more than the desk takes at once. Shorten it, and try again.',
-  'uri-too-long': 'This is more than an address can hold. Shorten what you search for.',
+  'body-too-large': 'This is more than the desk accepts at once. Shorten it, and try again.',
+  'uri-too-long': 'This is too long for a URL. Shorten what you search for.',
   'unsupported-media-type': 'The desk did not understand this. Reload the page, and try again.',
   'too-many-requests': 'This was tried too often. Try again {when}.',
   'internal-error': 'Something failed, and the log of the page says what. Try again {when}.',
@@ -45,7 +44,7 @@ const SENTENCES: Partial<Errors> = {
 };
 
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
-const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
+const MAY_NOT = 'Your role only allows viewing. Ask for the role "all" in DESK_PEOPLE.';
 /** Rendering a report blocks the event loop for up to two seconds; the few desk users wait instead of being refused. */
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
@@ -140,7 +139,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       note(deed, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, deed },
-          'What was done at the desk could not be noted in its record.',
+          'An action in the desk could not be written to the audit log.',
         ),
       );
     return { actor, note, noteDone };
@@ -148,7 +147,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
 
   const contextOf = (request: FastifyRequest, reply: FastifyReply): AuthContext => {
     const person = found.get(request);
-    if (person === undefined) throw new Error('A call was answered for no one.');
+    if (person === undefined) throw new Error('The browser disconnected before the response.');
     const { session, role } = person;
     const gone = new AbortController();
     reply.raw.once('close', () => {
@@ -244,7 +243,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     answers.warmUp().catch((error: unknown) => {
       service.logger.warn(
         { err: error },
-        'Past days could not be counted beforehand; the first look at them waits.',
+        'Past days could not be counted in advance; the first view of them is slow.',
       );
     });
   });

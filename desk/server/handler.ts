@@ -14,7 +14,6 @@ type Note = (deed: DeskAction, about: string | null, details?: string) => Promis
 export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
-  /** For `changePerson` (desk/audit-log/audit-log.ts). */
   readonly actor: Actor;
   /**
    * Adds a line to the audit log.
@@ -22,15 +21,14 @@ export type DeskContext = {
    * @param details never personal
    */
   readonly note: Note;
-  /** Like `note`, after a completed action: a failure is logged, and does not fail the response. */
+  /** Like `note`, after a completed action: if it fails, the error is logged and the response still succeeds. */
   readonly noteDone: Note;
   readonly signal: AbortSignal;
-  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
 };
 
 /**
- * Handles one endpoint. Throws CommandFailure, whose sentence becomes the response: status 422, or 400 for exit code 2.
+ * A CommandFailure becomes the response: its sentence with status 422, or 400 for exit code 2.
  * @returns null for 404
  */
 export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;

@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 const PAUSE_MS = 200;
-/** A stopping desk frees its port within seconds; longer means another program. */
+/** A stopping desk frees its port within seconds; a longer wait means another program. */
 const SAY_AFTER_MS = 20_000;
 
 /**
- * @param where onWait: called once after an unusually long wait; signal: stops waiting
- * @returns the port, or null if stopped. Throws if listening fails for another reason
+ * @param where onWait: called once after an unusually long wait
+ * @returns the port, or null if stopped
  */
 export async function listenPatiently(
   app: FastifyInstance,

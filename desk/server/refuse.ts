@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify';
 import { DESK_ERRORS, type DeskErrorCode } from '#desk/endpoints/errors.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
-/** @param sentence for the desk user */
 export const refuse = (reply: FastifyReply, code: DeskErrorCode, sentence: string): FastifyReply =>
   reply
     .code(DESK_ERRORS[code])

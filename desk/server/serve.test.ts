@@ -10,7 +10,6 @@ import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
-/** Generous, for a busy machine. */
 const PATIENCE_MS = 60_000;
 const ADA = 'ada@example.com';
 
@@ -42,7 +41,7 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
 describe("the desk's process", () => {
-  it('waits for its port while the site runs, signs in with a mailed code, restarts after a crash, and ends with the site', async () => {
+  it("the desk's process waits for its port while the site runs, signs in with a mailed code, restarts after a crash, and ends with the site", async () => {
     const port = await freePort();
     const env = settingsFor(port);
     const other = createServer().listen(port, '127.0.0.1');
@@ -78,7 +77,7 @@ describe("the desk's process", () => {
     }
   });
 
-  it('does not run unless configured', async () => {
+  it("the desk's process does not run unless configured", async () => {
     const site = await startSite();
     try {
       assert.equal((await fetch(`${site.url}/api/me`)).status, 404);

@@ -42,7 +42,7 @@ describe('a call of the desk', () => {
   beforeEach(() => void inTabOf('https://desk.example.com/'));
   afterEach(() => mock.reset());
 
-  it('replaces cookies at plain http with stored headers, and sends none at https', async () => {
+  it('replaces cookies with stored headers on plain http, and sends none on https', async () => {
     const answer = () =>
       Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
     const sentTo = async (address: string) => {
@@ -58,7 +58,7 @@ describe('a call of the desk', () => {
     ]);
   });
 
-  it('puts input in the query of a GET or the body of a POST', async () => {
+  it('a desk call puts its input in the query of a GET or the body of a POST', async () => {
     const fetched = answerWith(() => Response.json({ names: [] }));
     assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
     await ask(CHANGE, { id: '7' });
@@ -70,7 +70,7 @@ describe('a call of the desk', () => {
     assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
   });
 
-  it("fails with the server's own sentence", async () => {
+  it("a desk call fails with the server's own sentence", async () => {
     answerWith(
       () =>
         new Response('Sign in again.\n', {
@@ -83,14 +83,14 @@ describe('a call of the desk', () => {
     assert.equal(isSignedOut(error), true);
   });
 
-  it("never shows a proxy's page", async () => {
+  it("a desk call never shows a proxy's page", async () => {
     answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
     const error = await failureOf(ask(LIST, {}));
     assert.match(error.message, /status 401\. Check the proxy/);
     assert.equal(isSignedOut(error), false);
   });
 
-  it('reports that no server responded, or that the response was cut off', async () => {
+  it('a desk call reports that no server responded, or that the response was cut off', async () => {
     answerWith(() => Promise.reject(new TypeError('fetch failed')));
     assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
     mock.reset();
@@ -98,7 +98,7 @@ describe('a call of the desk', () => {
     assert.match((await failureOf(ask(LIST, {}))).message, /^The response arrived incomplete\./);
   });
 
-  it('is aborted when the reader moves on', async () => {
+  it('aborts a desk call when the reader moves on', async () => {
     answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
     const gone = AbortSignal.abort(new Error('gone on'));
     await assert.rejects(ask(LIST, {}, gone), /gone on/);

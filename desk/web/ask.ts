@@ -3,10 +3,10 @@ import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import { failure as words } from '#desk/web/words.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
-/** A doctor takes up to half a minute. */
+/** A doctor run takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;
 
-/** A failed call. Its message is for the reader: the server's sentence, or ours without a response. */
+/** A failed call. Its message is the server's sentence for the reader, or ours without a response. */
 export class CallError extends Error {
   readonly status: number;
   /** The `x-error-code`; null if the response is not from our server. */
@@ -23,7 +23,7 @@ export class CallError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401 && error.code === 'no-session';
 
-/** At plain http, sends and stores headers that replace cookies. */
+/** On plain http, sends and stores headers that replace cookies. */
 export async function fetchFromDesk(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   if (location.protocol !== 'http:') return fetch(url, { ...init, ...(headers && { headers }) });
   const sent = new Headers(headers);
@@ -51,7 +51,6 @@ export function addressOf(path: string, asked: Readonly<Record<string, Asked>>):
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Takes the server's sentence, unless a proxy responded. */
 export async function errorOf(response: Response): Promise<CallError> {
   const code = response.headers.get(ERROR_CODE_HEADER);
   const text = (await response.text().catch(() => '')).trim();

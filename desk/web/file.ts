@@ -33,7 +33,7 @@ function urlOf(file: Blob): string {
 }
 
 /**
- * Saves or opens a file. Call it directly in a click handler.
+ * Call this directly in a click handler.
  * @param name used if the server gives none
  */
 export async function openFile(url: string, name: string, how: 'save' | 'show'): Promise<void> {

@@ -36,11 +36,10 @@ export type DeskPage = {
     readonly icon: Icon;
     readonly group: 'people' | 'figures' | 'server';
   } | null;
-  /** For a hidden page: the path of the entry to mark as current. */
+  /** For a page outside the menu: the path of the entry to mark as current. */
   readonly belongsTo?: `/${string}`;
 };
 
-/** In the order of the navigation. */
 export const PAGES: readonly DeskPage[] = [
   {
     path: '/',

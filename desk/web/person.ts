@@ -4,7 +4,6 @@ import type { Me } from '#desk/endpoints/auth.ts';
 
 export const PersonContext = createContext<Me | null>(null);
 
-/** Throws outside the frame. */
 export function usePerson(): Me {
   const person = use(PersonContext);
   if (person === null) throw new Error('No person is signed in.');

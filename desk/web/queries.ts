@@ -1,4 +1,4 @@
-// Endpoints as TanStack queries, cached briefly and without retries. An ended session leads to signing in.
+// Endpoints as TanStack queries, cached briefly and without retries. When a session has ended, the user must sign in again.
 import {
   QueryCache,
   MutationCache,

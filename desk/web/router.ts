@@ -25,10 +25,6 @@ export function usePlace(): Place {
   return { path, query: new URLSearchParams(query) };
 }
 
-/**
- * @param to path and query
- * @param replace replaces the history entry, as while typing a search
- */
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const isOtherPage = new URL(to, location.href).pathname !== location.pathname;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
@@ -37,5 +33,5 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   notify();
 }
 
-/** Whether to announce the new page, which browsers do not do for client-side navigation. */
+/** Browsers do not announce a new page after client-side navigation. */
 export const hasMoved = (): boolean => moved;

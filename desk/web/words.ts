@@ -1,4 +1,3 @@
-// All text of the desk, in English, one object per page.
 import { pluralForm } from '#shared/words.ts';
 
 const NUMBERS = new Intl.NumberFormat('en-GB');
@@ -179,7 +178,7 @@ export const personPage = {
   unsuppress: {
     title: (email: string) => `Mail ${email} again?`,
     text: 'Only if the stop was a mistake, or no longer applies. A lead’s reason is kept in the chain of consents.',
-    reason: 'Why mail may go again',
+    reason: 'Why mail may be sent again',
     action: 'Mail again',
     done: (staysStopped: boolean) =>
       staysStopped
@@ -516,7 +515,7 @@ export const leads = {
   refresh: 'Refresh',
   more: 'Show more',
   allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
-  noMatch: 'No one fits this filter',
+  noMatch: 'No one matches this filter',
   noMatchText: 'Look for a shorter part of the address, name or company, or remove a filter.',
   none: {
     verified: 'The first lead appears here as soon as a visitor enters the code.',
@@ -542,7 +541,7 @@ export const leads = {
 
 export const companies = {
   lead: 'Leads by the domain of their address, also those who get no mail any more. Large mail services are left out.',
-  search: 'Search a domain',
+  search: 'Search for a domain',
   domain: 'Domain',
   people: 'Leads',
   share: 'Compared with the largest',

@@ -40,7 +40,6 @@ export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'
 }
 
 /**
- * Retries dead events for 24 hours.
  * @param ids null for all
  * @returns the number of events
  */

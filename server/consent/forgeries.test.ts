@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await verifyReport(server)).errors, []);
         const anchored = await verifyReport(server, '--anchor', `${head.position}:${head.hash}`);
         assert.deepEqual([anchored.exitCode, anchored.errors], [1, [anchor(3)]]);
-        assert.match(anchored.notes, /Compare with a backup/);
+        assert.match(anchored.notes, /compare it with an older backup/);
       }));
 
     it('lists accepted errors separately, and later ones as errors', () =>

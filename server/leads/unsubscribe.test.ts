@@ -280,7 +280,7 @@ for (const { engine, shared } of SERVERS) {
         await press(server, url);
         assert.equal((await sealConsents(server.service)).sealed, 2);
         const { out } = await desk(server.service, ['show', EMAIL]);
-        assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
+        assert.match(out, /withdrew the consent[\s\S]*by way of: +one-click|withdrew the consent/);
         assert.match(out, /is not mailed any more/);
         await inFolder(async (folder) => {
           const file = path.join(folder, 'ada');
@@ -296,7 +296,7 @@ for (const { engine, shared } of SERVERS) {
             ],
           );
           const page = readFileSync(`${file}.html`, 'utf8');
-          assert.match(page, /Agreed on [\s\S]+Taken back on [\s\S]+the button of a mail program/);
+          assert.match(page, /Agreed on [\s\S]+Withdrawn on [\s\S]+the button of a mail program/);
         });
         const check = () => verifyChain(db, { secrets: server.service.secrets, now: server.now() });
         const whole = await check();

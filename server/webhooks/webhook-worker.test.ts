@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
           assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
           assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
           const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
-          assert.equal(retried.notes, '2 events are tried again.');
+          assert.equal(retried.notes, '2 events will be retried.');
           server.service.webhooks.wake();
           await until(() => receiver.received.length === before + 2);
           assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);

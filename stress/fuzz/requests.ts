@@ -97,7 +97,6 @@ const PATHS = [
 const METHODS = 'GET GET GET HEAD POST POST POST POST PUT DELETE PATCH OPTIONS'.split(' ');
 
 export const POST = `POST ${API.leads} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n`;
-/** @param seed makes the requests reproducible */
 export function createFuzzer(seed: number): Fuzzer {
   const random = createRandom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);

@@ -1,4 +1,4 @@
-// Faults that broke the server before.
+// Faults that once broke the server.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -38,7 +38,7 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     for (const [line] of metrics.matchAll(/^lead_page_request_seconds_count\{[^}]*status="5.*$/gm))
       proof.expect(false, `${what} on ${engine}: ${line}`);
-    // Only errors are logged, and none is expected.
+    // The server only logs errors, and none is expected.
     const complaint = /^.*"level":[56]0.*$/m.exec(server.output())?.[0];
     proof.expect(complaint === undefined, `${what} on ${engine}: ${complaint?.slice(0, 200)}`);
     await site.close();
@@ -83,7 +83,6 @@ export async function tryRudeClients(proof: Proof, rows: Rows, { metricsPort, te
   });
 }
 
-/** @returns how often each status occurred */
 async function sendMadeUpProofs(url: string): Promise<ReadonlyMap<number, number>> {
   // A closed breaker ignores proofs.
   while ((await postForm(url, {})) !== 428);
@@ -131,7 +130,7 @@ const holdConnections = (port: number, localAddress: string, count: number): Pro
 
 const SOLUTION = { counter: 2_500, derivedKey: '00'.repeat(32), time: 1 };
 
-/** The same proof, each time with one invalid value in one place. */
+/** Repeats a proof with one invalid value in one place each time. */
 function* madeUpProofs(proof: unknown): Generator {
   const inner: readonly unknown[] = [...NASTY, { toString: 1, valueOf: 1 }, { length: 64 }, 1e308];
   yield* inner;

@@ -1,4 +1,4 @@
-// Sends each TCP connection to the next process that accepts it. It does not know HTTP, so it hides no fault from the visitor.
+// Sends each TCP connection to the next process that accepts it. It does not know HTTP, so it hides no errors from the visitor.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Balancer = { readonly url: string; readonly close: () => void };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const TICKS_A_SECOND = 100;
 
-/** Resident bytes, including libraries, SQLite and sockets. */
+/** Includes libraries, SQLite and sockets. */
 export const residentBytes = (pid: number): number => bytesIn(pid, 'VmRSS');
 
 export const peakBytes = (pid: number): number => bytesIn(pid, 'VmHWM');

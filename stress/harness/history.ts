@@ -21,7 +21,7 @@ export async function fillHistory(
   const service = await openTestService(folder, env);
   const { database } = service.config;
   await service.close();
-  // No statement timeout: production's limit is for visitors.
+  // No statement timeout, because production's limit is for visitors.
   const { db, close } = openDatabase(database, () => {}, { statementTimeoutMs: 0 });
   await db.connection().execute((connection) => fillTables(connection, engine, leads));
   // Like autovacuum: otherwise an index scan on PostgreSQL checks each new row.

@@ -19,7 +19,7 @@ export type Account = {
   readonly wordless: readonly string[];
   /** Leads whose response was cut off after the commit. */
   readonly unheardSuccesses: number;
-  /** Mails after the first with the same Message-ID. */
+  /** Mails that repeat an earlier Message-ID. */
   readonly duplicates: number;
   readonly mails: number;
 };

@@ -1,4 +1,4 @@
-// The frame of a proof: collects broken promises and rows, updates docs/figures.md and sets the exit code.
+// The frame of a stress test: collects broken promises and rows, updates docs/figures.md and sets the exit code.
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
@@ -26,7 +26,6 @@ export type Rows = {
 export type Proof = {
   readonly postgres: () => Promise<PostgresServer>;
   readonly prepareSite: (engine: Engine, options?: SiteOptions) => Promise<PreparedSite>;
-  /** @param sentence the broken promise */
   readonly expect: (holds: boolean, sentence: string) => void;
   /** Adds promises to visitors that were not kept. @param what happened to the site */
   readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;

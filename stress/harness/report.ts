@@ -1,4 +1,4 @@
-// Writes docs/figures.md: each command replaces its own rows.
+// Each command replaces its own rows in docs/figures.md.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';

@@ -48,7 +48,7 @@ export type Ledger = {
   readonly failed: Map<string, number>;
   /** 5xx without a sentence, and 503 without Retry-After. */
   readonly wordless: string[];
-  /** Each response: arrival (milliseconds since 1970), duration, status. */
+  /** `at`: milliseconds since 1970. */
   readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
 
@@ -165,10 +165,6 @@ export async function walk(
   } else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
 }
 
-/**
- * @param visit one visit; the signal announces the last one
- * @returns after the last visitor has finished
- */
 export async function whileVisited(
   count: number,
   visit: (signal: AbortSignal) => Promise<void>,

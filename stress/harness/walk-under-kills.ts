@@ -6,9 +6,9 @@ import type { Proof } from '#stress/harness/proof.ts';
 import { walkWhile, WITHOUT_LIMITS, type Ledger } from '#stress/harness/visitors.ts';
 
 const VISITORS = 12;
-/** The kill comes at most this long after the server is ready. */
+/** The longest time from ready to kill. */
 const LONGEST_LIFE_MS = 1_200;
-/** Mean delay of the mail server: kills then often interrupt mail. */
+/** Mean delay of the mail server, so kills often interrupt mail. */
 const SMTP_DELAY_MS = 20;
 
 export type Survivors = {

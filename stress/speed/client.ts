@@ -1,4 +1,4 @@
-// Uses node:http with kept connections, like a proxy; fetch would cost more than the measured server.
+// Uses node:http with keep-alive connections, like a proxy; fetch would cost more than the measured server.
 import { Agent, request } from 'node:http';
 
 import { API } from '#shared/api.ts';

@@ -1,4 +1,4 @@
-// Measures in turns, because other load then affects both servers. The ratios are the result.
+// Measures in turns, so other load affects both servers. The ratios are the result.
 import { setTimeout } from 'node:timers/promises';
 
 import { processorSeconds } from '#stress/harness/consumption.ts';
@@ -73,10 +73,7 @@ export const figuresOf = (rows: readonly (readonly string[])[]): Figures =>
 export const howMeasured = ({ rounds, turnMs }: Pace): string =>
   `Medians of ${rounds} turns of ${turnMs / 1000} s each.`;
 
-/**
- * Measures two servers in turns.
- * @returns a row: the medians of all turns as ratio and as "first of second"; for failures, their number
- */
+/** @returns a row: the medians of all turns as ratio and as "first of second"; for failures, their number */
 export async function compare(
   [one, other]: readonly [Contestant, Contestant],
   load: Load,

@@ -1,5 +1,4 @@
-// Starts ours, with production's Node flags, and the floor, without. Both log to files: a pipe would load the visitors'
-// process.
+// Our server runs with production's Node flags, the floor without. Both log to files, because a pipe would load the visitors' process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -108,7 +107,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
     client,
     stop: async () => {
       client.close();
-      // Not SIGTERM: ours would wait for visitors who may still arrive.
+      // Not SIGTERM: our server would wait for visitors who may still arrive.
       child.kill('SIGINT');
       await ended;
       process.off('exit', kill);
@@ -117,7 +116,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
 }
 
 /**
- * Start times, in turns. The first start, which may create tables, is not counted.
+ * Measures start times in turns. The first start, which may create tables, does not count.
  * @param starts per program
  * @returns medians in milliseconds
  */

@@ -1,5 +1,4 @@
-// The least that an equally durable flow costs: no limits, queue, validation or framework. Settings: PORT, DATABASE_URL,
-// SMTP_URL.
+// The least that an equally durable flow costs: no limits, queue, validation or framework. Settings: PORT, DATABASE_URL, SMTP_URL.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';

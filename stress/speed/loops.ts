@@ -1,12 +1,9 @@
-// A fixed number of visitors (closed loop), or a fixed rate whatever the response times (open loop).
+// A fixed number of visitors (closed loop), or a fixed rate regardless of response times (open loop).
 import { setTimeout } from 'node:timers/promises';
 
 export type Measured = {
-  /** Successful flows. */
   readonly count: number;
-  /** Refused or timed out. */
   readonly failed: number;
-  /** Reason of the first failure. */
   readonly failure: string | null;
   readonly seconds: number;
   /** Milliseconds, sorted; infinite for failures. */
@@ -78,7 +75,6 @@ function createTally() {
   let failed = 0;
   let failure: string | null = null;
   return {
-    /** @returns whether the flow succeeded */
     add: async (flow: Promise<number>, lateMs: number): Promise<boolean> => {
       try {
         times.push((await flow) + lateMs);

@@ -1,5 +1,5 @@
-// Start time and memory, at rest and during whole flows. Measured from outside, because SQLite's and the sockets' memory is not
-// in the JavaScript heap.
+// Start time and memory, at rest and under load. Measured from outside, because SQLite's and the sockets' memory is not in the JavaScript
+// heap.
 import { setTimeout } from 'node:timers/promises';
 
 import { processorSeconds, residentBytes } from '#stress/harness/consumption.ts';
@@ -21,7 +21,7 @@ import { leadsIn } from '#stress/harness/promises-kept.ts';
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;
 const REST_MS = 3_000;
-/** Ends the run of a stuck server; a healthy one takes 2 to 5 ms per flow. */
+/** Stops the run if the server hangs; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
 const FIFTHS = 5;
 /** Allowed factor from the middle fifth to the last. */
@@ -40,7 +40,6 @@ type Look = {
 type Seen = {
   readonly restMib: number;
   readonly looks: readonly Look[];
-  /** Reason of the first failed flow; null without failures. */
   readonly failure: string | null;
   readonly verified: readonly string[];
 };
@@ -96,7 +95,6 @@ const costsOf = (seen: Seen, flows: number): number[] =>
       : ((last.processor - first.processor) * 1000) / (last.flows - first.flows);
   });
 
-/** From the middle fifth to the last. */
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
@@ -123,12 +121,7 @@ async function promisesBroken(
   ];
 }
 
-/**
- * Measures our server, then the floor.
- * @param flows through each
- * @param starts per program
- * @returns the section, and broken promises as sentences
- */
+/** @returns the section, and broken promises as sentences */
 export async function measureMemory(
   surroundings: Surroundings,
   { flows, starts }: { flows: number; starts: number },
@@ -175,7 +168,7 @@ export async function measureMemory(
 }
 
 /**
- * Measures only our server, on a database with leads: the run is too long for two.
+ * Measures only our server, because the run is too long for two.
  * @returns the section, and broken promises as sentences
  */
 export async function measureLongRun(

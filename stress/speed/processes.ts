@@ -1,5 +1,5 @@
-// One PostgreSQL with one, two and four of our processes, and the processor time per flow, for docs/postgres.md. All share this
-// machine, so more processes show cost, not speed.
+// One PostgreSQL with one, two and four of our processes, and the processor time per flow, for docs/postgres.md. All share this machine, so
+// more processes show cost, not speed.
 import os from 'node:os';
 
 import type { Pace } from '#stress/speed/compare.ts';
@@ -22,7 +22,6 @@ type Turn = {
   readonly busyPercent: number;
 };
 
-/** Distributes visitors like a balancer. */
 function inTurn(contestants: readonly Contestant[]): Visitors {
   let next = 0;
   return {
@@ -33,7 +32,6 @@ function inTurn(contestants: readonly Contestant[]): Visitors {
   };
 }
 
-/** Busy and total seconds of all cores. */
 function machineSeconds(): { readonly busy: number; readonly all: number } {
   let [busy, all] = [0, 0];
   for (const { times } of os.cpus()) {
@@ -70,7 +68,7 @@ export async function measureProcesses(surroundings: Surroundings, pace: Pace): 
   for (let round = 0; round < pace.rounds; round += 1)
     for (const count of COUNTS) {
       const contestants: Contestant[] = [];
-      // One after the other: the first creates the tables.
+      // One after the other, because the first creates the tables.
       for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, surroundings.sink));
       turns.get(count)!.push(await turn(contestants, pace));
       for (const { stop } of contestants) await stop();

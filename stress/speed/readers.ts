@@ -6,11 +6,6 @@ import type { Measured } from '#stress/speed/loops.ts';
 const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/**
- * @param path of the file
- * @param options at: concurrent readers
- * @returns what they measured; rejects if a status is not 200 or a connection ends
- */
 export async function readersOf(
   url: string,
   path: string,
@@ -38,7 +33,7 @@ export async function bytesOf(url: string, path: string): Promise<number> {
 
 function beReader(url: string, path: string, end: number, times: number[]): Promise<void> {
   const { hostname, port } = new URL(url);
-  // With a browser's user agent: the funnel ignores others, and its cost belongs to the measurement.
+  // With a browser's user agent: the funnel ignores others, and its cost is part of the measurement.
   const asked = `GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept-encoding: br\r\nuser-agent: ${BROWSER}\r\n\r\n`;
   return new Promise((resolve, reject) => {
     let begun = 0;

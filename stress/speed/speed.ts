@@ -1,6 +1,6 @@
-// Speed, start time and memory compared with floor.ts. Fails if memory grows or a flow is lost, never for a time. Needs Linux.
-//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
-//   speed.ts postgres --only processes | sqlite --only long-run (an hour, 8 GB of disk)
+// Speed, start time and memory compared with floor.ts. Fails if memory grows or a flow is lost, but never because of a time. Needs Linux.
+// speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
+// speed.ts postgres --only processes | sqlite --only long-run (an hour, 8 GB of disk)
 import { parseArgs } from 'node:util';
 
 import { ENGINES, type Engine } from '#testing/databases.ts';

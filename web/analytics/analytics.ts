@@ -1,5 +1,5 @@
-// Reports steps to the operator's visit counter (`analytics` in site.yaml). A separate file, fetched after the fonts,
-// so that a broken counter cannot affect the page.
+// Reports steps to the operator's visit counter (`analytics` in site.yaml). It is a separate file, fetched after the fonts, so a broken
+// counter cannot affect the page.
 import { analytics, variant } from '#campaign/site.yaml';
 import { readTouch } from '#shared/attribution.ts';
 import type { CountedStep } from '#shared/funnel.ts';
@@ -7,10 +7,7 @@ import { COUNTERS } from '#web/analytics/counters.ts';
 import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
-/**
- * The page's URL for the counter, without e-mail addresses that a newsletter may have put in it and without click
- * identifiers, which identify one person's click.
- */
+/** Omits click identifiers, which identify a person, and e-mail addresses that a newsletter may have put in the URL. */
 function ownAddress(): string {
   const { origin, pathname, search } = location;
   const touch = Object.entries(readTouch(new URLSearchParams(search)));

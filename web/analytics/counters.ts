@@ -1,5 +1,4 @@
-// Settings that stop each visit counter from storing anything on the device. A counter receives the page's URL and the
-// step.
+// Settings that stop each visit counter from storing anything on the device.
 import type { Analytics } from '#shared/campaign-schema.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 
@@ -15,7 +14,7 @@ type Counters = {
   readonly [Name in Tool]: (words: Extract<Analytics, { tool: Name }>, visit: Visit) => Counter;
 };
 
-/** Event names, as in `desk report` (desk/report/sentences.ts). `seen` is each counter's own page view. */
+/** Event names, as listed in desk/report/sentences.ts. `seen` is each counter's own page view. */
 const EVENTS: Readonly<Record<Exclude<CountedStep, 'seen'>, string>> = {
   opened: 'Form opened',
   asked: 'Asked for a code',
@@ -30,7 +29,6 @@ type Scripts = {
     init?: (options: object) => void;
   };
   umami?: { readonly track: (fill: (properties: object) => object) => Promise<unknown> };
-  /** A list until Matomo's script has loaded. */
   _paq?: unknown[];
 };
 
@@ -46,7 +44,7 @@ export const COUNTERS: Counters = {
       logging: false,
       transformRequest: (request: object) => ({ ...request, u: address, r: referrer || null }),
     };
-    // Plausible's own stub: keeps calls made before its script loads.
+    // Plausible's own stub, which queues calls made before its script loads.
     const waiting: unknown[] = [];
     scripts.plausible ??= Object.assign((...call: unknown[]) => void waiting.push(call), {
       q: waiting,
@@ -64,13 +62,13 @@ export const COUNTERS: Counters = {
       'data-auto-track': 'false',
       // Newer versions would store an identifier in localStorage.
       'data-identity-stitching': 'false',
-      // Umami's cloud would send to another host than its script's.
+      // By default, Umami Cloud sends data to a host other than its script's.
       'data-host-url': script.slice(0, script.lastIndexOf('/')),
     },
     report: (step) => {
       const { umami } = globalThis as Scripts;
       const event = step === 'seen' ? {} : { name: EVENTS[step] };
-      // A rejected promise would be reported as an error of the page.
+      // The browser would report a rejected promise as an error on the page.
       umami?.track((properties) => ({ ...properties, url: address, referrer, ...event }))?.catch(() => {});
     },
   }),
@@ -78,7 +76,6 @@ export const COUNTERS: Counters = {
     const scripts = globalThis as Scripts;
     scripts._paq = [
       ['disableCookies'],
-      // Browser features can identify visitors.
       ['disableBrowserFeatureDetection'],
       // The Content-Security-Policy forbids images from other hosts.
       ['setRequestMethod', 'POST'],

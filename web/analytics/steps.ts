@@ -1,4 +1,4 @@
-// Queues steps for the operator's visit counter. Without a counter, the bundler drops this code.
+// Without a visit counter, the bundler drops this code.
 import { analytics } from '#campaign/site.yaml';
 import type { CountedStep } from '#shared/funnel.ts';
 

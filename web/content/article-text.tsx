@@ -27,14 +27,14 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
-  // Not if the session ended while the article was open.
+  // False if the session ended while the article was open.
   const cookiesRefused = locked && justVerified && article.data === undefined;
   useEffect(() => {
     if (!cookiesRefused) return;
     // The toast "Access granted" is no longer true.
     for (const { id } of toasts.getState()) toasts.dismiss(id);
   }, [cookiesRefused, toasts]);
-  // "Try again" disappears when pressed; the focus waits at the title.
+  // The "Try again" button disappears when pressed, so the title takes the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
     // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -63,7 +63,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       </div>
     );
   }
-  // Rendered by our server from Markdown without HTML (server/campaign/article.ts).
+  // Our server renders this from Markdown without HTML (server/campaign/article.ts).
   return (
     <>
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
@@ -76,7 +76,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   );
 }
 
-/** The mail's link to the guide redirects here. */
+/** The link in the mail redirects here. */
 function cameByLink(): boolean {
   const [entry] = performance.getEntriesByType('navigation');
   return entry instanceof PerformanceNavigationTiming && entry.redirectCount > 0;

@@ -77,7 +77,6 @@ function ReadingProgress() {
       const isThere = document.querySelector('article') !== null;
       setPercent(isThere ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
     };
-    // The article, its pictures and the fonts arrive later and change the height.
     const resized = new ResizeObserver(measure);
     resized.observe(document.body);
     window.addEventListener('scroll', measure, { passive: true });

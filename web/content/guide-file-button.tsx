@@ -6,7 +6,6 @@ import { DownloadIcon } from '#web/ui/icons.tsx';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** @param onAccessEnded called when the session is over; the article then explains how to continue */
 export function GuideFileButton({
   label,
   onAccessEnded,
@@ -25,7 +24,6 @@ export function GuideFileButton({
     }
   };
   return (
-    // Inline, because few campaigns have this button.
     <Button style={{ marginTop: '2.5rem' }} onClick={() => void download()}>
       <DownloadIcon />
       <span>{label}</span>

@@ -1,4 +1,4 @@
-// An envelope opens over the article after a right code. Decoration: it blocks no press, and reduced motion removes it.
+// Decoration after a correct code. It blocks no clicks, and reduced motion removes it.
 import { useState } from 'react';
 
 import styles from '#web/content/opening-envelope.module.css';

@@ -1,5 +1,5 @@
-// Adds a label and a copy button to each prompt of the article (a code block of the language "prompt"). Text selection
-// is off (specification, section 2); if the browser refuses to copy, the prompt is selected.
+// Adds a label and a copy button to each prompt of the article (a code block of the language "prompt"). Text selection is off
+// (specification, section 2); if copying fails, the prompt is selected instead.
 
 const COPIED_WITHIN_MS = 500;
 
@@ -29,10 +29,9 @@ export function labelPrompts(article: HTMLElement, { label, copy, onCopy }: Prom
 
 export const SELECTABLE = 'data-selectable';
 
-/** Rejects if the browser has no clipboard, refuses, or does not respond within COPIED_WITHIN_MS. */
+/** Rejects if the browser has no clipboard, refuses, or takes longer than COPIED_WITHIN_MS. */
 export const copyText = (text: string): Promise<void> =>
   Promise.race([
-    // Undefined outside secure contexts.
     Promise.resolve().then(() => navigator.clipboard.writeText(text)),
     new Promise<never>((_, reject) => setTimeout(reject, COPIED_WITHIN_MS)),
   ]);

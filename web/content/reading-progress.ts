@@ -1,12 +1,11 @@
 import { READ_STEPS, type ReadStep } from '#shared/funnel.ts';
 
-/** Returns percent. Takes pixels; nothing scrollable counts as 100. */
+/** Takes pixels, returns percent. */
 export function readingProgress(scrolled: number, scrollable: number): number {
   if (scrollable <= 0) return 100;
   return Math.min(100, Math.max(0, (scrolled / scrollable) * 100));
 }
 
-/** Returns the quarters of the article that have come into view. Takes its position in the window, in pixels. */
 export function partsRead(
   { top, height }: Pick<DOMRect, 'top' | 'height'>,
   windowHeight: number,

@@ -1,5 +1,3 @@
-// Shares the public page by the device's share sheet, or copies the link.
-
 type ShareData = { readonly title: string; readonly text: string; readonly url: string };
 
 export type Sharer = {

@@ -1,4 +1,4 @@
-// "Did you mean name@gmail.com?" Finds typos in common domains.
+// Finds typos in common domains: "Did you mean name@gmail.com?"
 
 const COMMON_DOMAINS = [
   'gmail.com',
@@ -12,11 +12,10 @@ const COMMON_DOMAINS = [
   'yahoo.co.uk',
   'yahoo.com',
 ];
-/** Real domains, one letter away from a common one. */
+/** Real domains that are one letter away from a common one. */
 const LOOKALIKES = new Set(['ymail.com', 'gmx.com', 'mail.com', 'email.com', 'love.com', 'like.com']);
 const MISTYPED_COM = /\.(con|cim|cmo|comm|ocm|vom|xom)$/;
 
-/** Returns null if nothing looks mistyped or the address is invalid. */
 export function suggestEmail(address: string): string | null {
   const [, name, typed] = /^\s*([^\s@]+)@([^\s@]+\.[^\s@]+)\s*$/.exec(address) ?? [];
   if (name === undefined || typed === undefined) return null;

@@ -15,7 +15,7 @@ const SCROLL_DELAY_MS = 100;
 
 type FormStageProps = LeadFormProps & {
   readonly onHome: () => void;
-  /** Whether to put the focus on the e-mail address. Read once, on arrival. */
+  /** Called once, on arrival. */
   readonly correctsAddress: () => boolean;
 };
 

@@ -1,17 +1,16 @@
-// Keeps the typed text in sessionStorage, for reloads. Not the consent: its wording may change with a reload.
+// Keeps the typed text in sessionStorage for reloads, without the consent, whose wording may have changed.
 import * as z from 'zod/mini';
 
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
-/** By path, because the same tab may open another guide of this host. */
+/** The same tab may open another guide on this host. */
 const KEY = `lead-draft${SITE_PATH}`;
 
 export const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
 
 type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** Returns the draft without consent; null without a stored one. */
 export function readDraft(
   storage: () => DraftStorage,
   schema: z.ZodMiniType<Omit<LeadDraft, 'consent'>>,

@@ -12,10 +12,9 @@ export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent'
 /** By field name; custom questions have the prefix `answers.` */
 export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 
-/** Specification, section 5. In the order of the screen. */
+/** Specification, section 5, in screen order. */
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 
-/** Returns the valid lead, or the first error of each field in the operator's words. */
 export function checkDraft(
   schema: Pick<z.ZodMiniType<Lead>, 'safeParse'>,
   draft: LeadDraft,

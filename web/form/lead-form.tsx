@@ -34,12 +34,11 @@ export type LeadFormProps = {
 };
 
 export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProps) {
-  // Errors appear after the first submission and then follow the typing.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
 
-  /** The server's error about this address, shown while the address is unchanged. */
+  /** The server's error about this address, shown until the address changes. */
   const [refusal, setRefusal] = useState<{ readonly email: string; readonly sentence: string } | null>(null);
   const submission = useSubmission(onCodeRequested, (sentence) =>
     setRefusal({ email: draft.email, sentence }),
@@ -87,7 +86,6 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
       change(field, event.currentTarget.value),
     required: true,
-    // The Enter key sends from the last field.
     enterKeyHint: field === 'email' && !asksMore ? ('send' as const) : ('next' as const),
   });
 
@@ -152,7 +150,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   );
 }
 
-/** The callbacks belong to the call, not to the mutation, so that a visitor who has left the form sees no response. */
+/** Callbacks belong to the call, not to the mutation, so a visitor who has left the form sees no response. */
 function useSubmission(
   onCodeRequested: LeadFormProps['onCodeRequested'],
   onAddressRefused: (sentence: string) => void,

@@ -1,4 +1,3 @@
-// Fields of custom questions, one component per kind. Pages without custom questions do not carry this file.
 import { useId, type ComponentProps } from 'react';
 
 import { fields, messages } from '#campaign/form.yaml';
@@ -70,7 +69,7 @@ function OneAnswer({ field, name, error, text, onAnswer }: OneFieldProps & { rea
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       onAnswer(event.currentTarget.value),
   };
-  // A longer pasted text gets an error; cutting it off would go unnoticed.
+  // A longer pasted text gets an error, because a visitor would not notice that it was cut off.
   const maxLength = longestAnswer(field) * 2;
   return (
     <div className={fieldStyles.field}>

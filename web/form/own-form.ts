@@ -1,4 +1,4 @@
-// Custom questions on the page. Import this only within `asksMore`, so that other pages do not carry it.
+// Import this only within `asksMore`, so pages without custom questions do not carry it.
 import * as z from 'zod/mini';
 
 import { fields, messages } from '#campaign/form.yaml';
@@ -8,7 +8,6 @@ import { leadSchema } from '#shared/own-fields.ts';
 import { KeptText } from '#web/form/kept-draft.ts';
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 
-/** Marked pure so that the bundler can drop it. */
 export const ownLead = /* @__PURE__ */ leadSchema({ fields, messages });
 
 const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is TypedAnswers[string] =>

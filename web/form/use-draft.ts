@@ -6,15 +6,15 @@ import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draf
 import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-draft.ts';
 import { keptOwnDraft, KeptOwnText } from '#web/form/own-form.ts';
 
-/** Not localStorage: name and e-mail address are personal data. */
+/** Not localStorage, because name and e-mail address are personal data. */
 const tabStorage = () => sessionStorage;
 
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
-  /** Fills in the lead of a reloaded code screen if the tab has stored nothing. */
+  /** Restores the lead of a reloaded code screen if the tab has stored nothing. */
   readonly restore: (lead: Lead) => void;
-  /** A later reload does not restore the draft; the page still has it. */
+  /** Removes the draft from storage only; the page keeps it. */
   readonly forget: () => void;
   readonly clear: () => void;
 };

@@ -13,7 +13,7 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
 
 type SiteHeaderProps = {
   readonly children?: ReactNode;
-  /** Shows the landing page without a page load, so that Back restores the typed text. */
+  /** Shows the landing page without a page load, so Back restores the typed text. */
   readonly onHome?: () => void;
 };
 
@@ -26,7 +26,6 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
             className={styles.brand}
             href={`${SITE_PATH}/`}
             onClick={(event) => {
-              // With a modifier key, the link opens a new tab or window.
               if (!onHome || event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               onHome();
@@ -46,7 +45,7 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
   );
 }
 
-/** Contains both icons; the root's class shows one, so that the prerendered page is right before any script runs. */
+/** Contains both icons; the root's class shows one, so the prerendered page is right before any script runs. */
 function ThemeToggle() {
   return (
     <Tooltip text={header.toggleThemeTip}>

@@ -1,5 +1,4 @@
-// Parts of words and pictures, rendered once at build time. The browser reuses their markup from the page, so hydration
-// skips them and the script does not repeat their words.
+// Parts rendered once, at build time. The browser reuses their markup, so hydration skips them and the script does not repeat their words.
 import { createContext, useContext, type ReactNode } from 'react';
 
 export type StaticMarkup = Readonly<Record<string, string>>;
@@ -18,7 +17,7 @@ export function collectStaticMarkup(root: Element): StaticMarkup {
   );
 }
 
-/** @param children null in the browser, so that the build drops them there */
+/** @param children null in the browser, so the build drops them there */
 export function StaticPart({ id, children }: { readonly id: string; readonly children: ReactNode }) {
   const markup = useContext(StaticMarkupContext);
   const attributes = { [ATTRIBUTE]: id };

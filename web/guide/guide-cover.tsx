@@ -1,4 +1,3 @@
-// A drawn cover for campaigns without pictures, in the campaign's words and colours. Decoration.
 import { MARK_SHAPES } from '#shared/drawings.ts';
 import { chapters, hero, promise } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';
@@ -40,7 +39,7 @@ const strands = (): string =>
     return `M19 ${far.toFixed(1)}C90 ${far.toFixed(1)} 96 ${near.toFixed(1)} 176 ${near.toFixed(1)}H226`;
   }).join('');
 
-/** Number of characters that fit at full size, in one word and in total. */
+/** Number of characters that fit at full size. */
 const FITS = { word: 12, title: 36 };
 
 function GuideCover() {

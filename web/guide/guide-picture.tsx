@@ -1,4 +1,3 @@
-// The cover of the guide and its pages, in two widths.
 import { SITE_PATH } from '#web/site-path.ts';
 
 type GuidePictureProps = {
@@ -6,7 +5,7 @@ type GuidePictureProps = {
   readonly width: string;
 };
 
-// Half the real width: the large picture would cost 16 kB more and look hardly sharper.
+// Half the real width: the large picture would cost 16 kB more and hardly look sharper.
 const ON_PHONES = '30vw';
 
 const setOf = (type: string) =>

@@ -1,12 +1,11 @@
-/** The three parts make up the whole text. */
 export type Emphasis = { readonly before: string; readonly figure: string; readonly after: string };
 
-/** In characters: a longer one, set large, is wider than a phone. */
+/** In characters. A longer figure would be wider than a phone. */
 const LONGEST_FIGURE = 7;
 
 const isFigure = (word: string): boolean => word.length <= LONGEST_FIGURE && /^[^\s\d]?\d\S*$/.test(word);
 
-/** Such as '9.7:1' in '9.7:1 ROI achieved'; null if the text starts with a word. */
+/** Finds '9.7:1' in '9.7:1 ROI achieved'. Returns null if the text starts with a word. */
 export function figureAtStart(text: string): Emphasis | null {
   const [, figure = '', after = ''] = /^(\S+)(\s.+)$/s.exec(text) ?? [];
   return isFigure(figure) ? { before: '', figure, after } : null;
@@ -17,10 +16,10 @@ export function figureAtEnd(text: string): Emphasis | null {
   return isFigure(figure) ? { before, figure, after: '' } : null;
 }
 
-/** In percent of the longer bar. */
+/** Percent of the longer bar. */
 export type Bars = { readonly from: number; readonly to: number };
 
-/** Null if the separator is ambiguous, as in 1,200. */
+/** Returns null if the separator is ambiguous, as in 1,200. */
 function numberIn(text: string): number | null {
   const [number = ''] = /\d+(?:[.,]\d+)*/.exec(text) ?? [];
   if (!/^\d+(?:[.,]\d{1,2})?$/.test(number)) return null;

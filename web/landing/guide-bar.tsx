@@ -1,4 +1,4 @@
-// A bar with the call to action at the lower edge of the screen, shown between the hero's button and the closing one.
+// A bar with the call to action at the bottom of the screen, shown between the hero's button and the closing one.
 import { useEffect, useRef, useState, type Ref, type RefObject } from 'react';
 
 import styles from '#web/landing/guide-bar.module.css';
@@ -9,19 +9,18 @@ type GuideBarProps = {
   readonly text: string;
   readonly button: string;
   readonly ref: Ref<HTMLDivElement>;
-  /** The bar appears once this has left the screen at the top. */
+  /** The bar appears once this has scrolled off the top. */
   readonly after: RefObject<HTMLElement | null>;
-  /** The bar disappears when the section of this appears. */
+  /** The bar disappears once this section appears. */
   readonly before: RefObject<HTMLElement | null>;
   readonly hasMoved: () => boolean;
   readonly onCallToAction: () => void;
 };
 
-/** Higher than any page; CSS pixels. */
+/** CSS pixels; higher than any page. */
 const FAR_PX = 100_000;
 
 export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToAction }: GuideBarProps) {
-  // After Back, the bar is where it was pressed.
   const [isBetween, setBetween] = useState(() => hasMoved() && placeIn(history.state)?.action === 'bar');
   const [isFocused, setFocused] = useState(false);
   const isShown = isBetween || isFocused;
@@ -41,7 +40,6 @@ export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToA
       observer.observe(element);
       return observer;
     };
-    // `top` counts as seen until it is above the screen, `bottom` once it has come into it.
     const observers = [
       watch(top, 'top', `0px 0px ${FAR_PX}px`),
       watch(bottom, 'bottom', `${FAR_PX}px 0px 0px`),
@@ -63,7 +61,7 @@ function Bar({ text, button, onCallToAction }: Pick<GuideBarProps, 'text' | 'but
   useEffect(() => {
     const { current } = bar;
     if (!current) return undefined;
-    // Toasts and focused elements keep clear of it (toaster.module.css, guide-bar.module.css).
+    // Toasts and focused elements keep clear of the bar (toaster.module.css, guide-bar.module.css).
     const { style } = document.documentElement;
     const measure = new ResizeObserver(() => style.setProperty('--bar', `${current.offsetHeight}px`));
     measure.observe(current);

@@ -1,4 +1,4 @@
-// The landing stage: the sections of the specification (section 2), or those of campaign/landing.yaml, in its order.
+// The sections of the specification (section 2), or those of campaign/landing.yaml, in its order.
 import { useRef, type RefObject } from 'react';
 
 import * as landing from '#campaign/landing.yaml';
@@ -20,10 +20,7 @@ import { SITE_PATH } from '#web/site-path.ts';
 
 type LandingStageProps = {
   readonly onCallToAction: () => void;
-  /**
-   * Whether the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the
-   * headline.
-   */
+  /** Whether the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the headline. */
   readonly hasMoved: () => boolean;
 };
 
@@ -45,7 +42,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     onCallToAction();
   };
 
-  // A build-time constant, so that the bundler drops this from the browser's chunk.
+  // A build-time constant, so the bundler drops this from the browser's chunk.
   const prerendering = import.meta.env.SSR;
   return (
     <>
@@ -90,7 +87,7 @@ type CallToAction = {
   readonly onCallToAction: () => void;
 };
 
-// No picture below the medium breakpoint. A trailing comma would not be part of the URL.
+// Shown below the medium breakpoint. With a trailing comma, the comma would not be part of the URL.
 const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) =>

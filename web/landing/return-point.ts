@@ -1,10 +1,10 @@
-// Keeps the position on the landing page in the history entry, so that Back restores it even after a reload.
+// Keeps the scroll position in the history entry, so Back restores it even after a reload.
 
 export type Action = 'hero' | 'film' | 'bar' | 'closing';
 
 export type PlaceLeft = {
   readonly action: Action;
-  /** Distance from the top of the screen, in CSS pixels; for the bar, of its place in the page. */
+  /** CSS pixels from the top of the screen; for the bar, of its place in the page. */
   readonly top: number;
 };
 

@@ -1,4 +1,3 @@
-// Sections without interaction, rendered once (static-part.tsx).
 import * as landing from '#campaign/landing.yaml';
 import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
@@ -28,8 +27,8 @@ const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
   results: ResultsIcon,
 };
 
-// Avoids a single item in the last row. By default landing.module.css shows points and qualities in rows of three or
-// one, testimonials in rows of two or one.
+// Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one, testimonials in
+// rows of two or one.
 
 const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
 
@@ -134,9 +133,7 @@ function BenefitIcon({ name, drawing = '' }: BenefitIconProps) {
 
 type Pages = NonNullable<typeof landing.inside>;
 
-/**
- * A phone shows only the title and fetches the pages when it is pressed. They are in the markup twice, one copy hidden.
- */
+/** A phone shows only the title and loads the pictures when it is pressed. They are in the markup twice, one copy hidden. */
 function Inside({ title, pictures }: Pages) {
   return (
     <>
@@ -324,7 +321,7 @@ function Logos() {
   );
 }
 
-/** All answers are open, so that searching and printing include them. */
+/** All answers are open, so searching and printing include them. */
 function Questions() {
   if (landing.questions === undefined) return null;
   const { title, intro, answers } = landing.questions;

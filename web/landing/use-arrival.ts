@@ -4,7 +4,7 @@ import { placeIn, type Action } from '#web/landing/return-point.ts';
 
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
-/** Browsers restore their own position within this time. */
+/** Browsers restore their own scroll position within this time. */
 const BROWSERS_OWN_MS = 400;
 
 type Ref = RefObject<HTMLElement | null>;
@@ -25,7 +25,6 @@ export function useArrival(
     let unmoved = true;
     const settle = () => {
       if (!unmoved) return;
-      // Fonts and pictures may have changed the height in the meantime.
       if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
       else window.scrollTo(0, 0);
     };
@@ -34,12 +33,11 @@ export function useArrival(
     (holdsButton ? arrival?.querySelector('button') : arrival)?.focus({ preventScroll: true });
     // A smooth scroll on the form may still be running.
     requestAnimationFrame(() => requestAnimationFrame(settle));
-    // A busy browser restores its position some frames later. Later scrolling is the visitor's, even without a key,
-    // wheel or pointer, as by voice control or a screen reader.
+    // A busy browser restores its position some frames later. Later scrolling is the visitor's, even without a key, wheel or pointer (voice
+    // control, screen readers).
     const restoring = new AbortController();
     addEventListener('scroll', settle, { passive: true, signal: restoring.signal });
     const timer = setTimeout(() => restoring.abort(), BROWSERS_OWN_MS);
-    // After a reload, fonts arrive later.
     document.fonts.addEventListener('loadingdone', settle);
     const leave = () => {
       unmoved = false;

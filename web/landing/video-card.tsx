@@ -20,7 +20,7 @@ type VideoCardProps = {
   readonly onCallToAction: () => void;
 };
 
-/** A picture first, so that no part of the film is downloaded before a press. */
+/** Starts as a picture, so no part of the film is downloaded before a press. */
 export function VideoCard({
   ref,
   label,
@@ -59,7 +59,6 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
         <source
           type="image/avif"
           srcSet={`${SITE_PATH}/media/poster-640.avif 640w, ${SITE_PATH}/media/poster-960.avif 960w`}
-          // Keeps the page light on phones, at any pixel density.
           sizes="(min-width: 1120px) 65rem, (min-width: 768px) 92vw, 48vw"
         />
         <img src={`${SITE_PATH}/media/poster-640.webp`} alt="" width={1280} height={720} loading="lazy" />
@@ -88,7 +87,7 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
     if (captions) captions.mode = 'showing';
     const timer = setTimeout(() => {
       video.current?.play().catch((error: unknown) => {
-        // The browser may refuse to start playback; the controls are there.
+        // If the browser refuses to start playback, the visitor can use the controls.
         if (error instanceof DOMException && error.name === 'NotSupportedError') notPlayable();
       });
     }, START_DELAY_MS);
@@ -113,7 +112,7 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
       onSeeking={() => onEnded(false)}
     >
       <source src={`${SITE_PATH}/media/film.webm`} type="video/webm" />
-      {/* The last source: after it, the film cannot be played. */}
+      {/* If the last source fails, the film cannot be played. */}
       <source src={`${SITE_PATH}/media/film.mp4`} type="video/mp4" onError={onFailure} />
       <track
         kind="captions"

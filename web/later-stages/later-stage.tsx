@@ -1,4 +1,3 @@
-// Waits for the second file, which holds the code screen and the article.
 import { useEffect, type ReactNode } from 'react';
 
 import { nextStep as words } from '#campaign/interface.yaml';

@@ -1,4 +1,4 @@
-// Loads the second file after the first has run, and again if a stage needs it after an error.
+// Loads the second file after the first has run. After an error, loads it again when a stage needs it.
 import { useSyncExternalStore } from 'react';
 
 type LaterStagesModule = typeof import('#web/later-stages/later-stages.ts');
@@ -9,7 +9,7 @@ export type LaterStages =
   | { readonly type: 'loaded'; readonly module: LaterStagesModule };
 
 declare global {
-  /** The first file's module, which the second one imports from (build/build.ts). */
+  /** The first file's module; the second file imports from it (build/build.ts). */
   var appModule: Promise<unknown> | undefined;
 }
 
@@ -44,7 +44,7 @@ async function ask(): Promise<void> {
   show({ type: 'failed' });
 }
 
-/** Resolves once the file has loaded, every attempt has failed, or `withinMs` is over. */
+/** Resolves once the file has loaded, every attempt has failed, or `withinMs` has passed. */
 export function loadLaterStages(withinMs?: number): Promise<void> {
   if (state.type === 'failed') show(LOADING);
   asking ??= ask().finally(() => {

@@ -1,5 +1,3 @@
-// The guide's promise next to the form and the code, from campaign/landing.yaml. On narrow screens it follows the code,
-// and the form has one line instead.
 import { closing, promise, testimonial } from '#campaign/landing.yaml';
 import { PromiseCover } from '#web/guide/guide-cover.tsx';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';

@@ -1,4 +1,3 @@
-// The frame shared by form and code screen, so that nothing moves between them.
 import type { ReactNode, Ref } from 'react';
 
 import { steps as words } from '#campaign/interface.yaml';

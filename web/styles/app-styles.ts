@@ -12,7 +12,7 @@ import preferences from '#web/styles/preferences.css?inline';
 import buttonLooks from '#web/ui/button-looks.module.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
 
-/** preferences.css is last and therefore wins. */
+/** preferences.css comes last, so it wins. */
 export const appStyles = [
   buttonLooks,
   field,

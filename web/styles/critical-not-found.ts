@@ -1,3 +1,2 @@
-// Additional critical styles of the 404 page.
 export { default as envelope } from '#web/ui/envelope.module.css';
 export { default as notFound } from '#web/not-found.module.css';

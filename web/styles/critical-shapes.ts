@@ -1,3 +1,2 @@
-// Additional critical styles of campaigns without pictures or with other numbers of cards.
 export { default as guideCover } from '#web/guide/guide-cover.module.css';
 export { default as shapes } from '#web/landing/shapes.module.css';

@@ -1,5 +1,4 @@
-// Inline styles of the prerendered landing page. Exported, because the build drops style modules that no file imports
-// from.
+// Inline styles of the prerendered landing page. They are exported because the build drops style modules that no file imports from.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 

@@ -1,4 +1,3 @@
-// Styles of the application's second file.
 import content from '#web/content/content-stage.module.css?inline';
 import openingEnvelope from '#web/content/opening-envelope.module.css?inline';
 import tooltip from '#web/ui/tooltip.module.css?inline';

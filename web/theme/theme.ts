@@ -9,7 +9,6 @@ const DEFAULT_THEME: Theme = 'light';
 
 type ThemeStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
-/** Light if nothing valid is stored or storage is forbidden. */
 export function readTheme(storage: () => ThemeStorage): Theme {
   try {
     return storage().getItem(THEME_KEY) === 'dark' ? 'dark' : DEFAULT_THEME;
@@ -32,7 +31,6 @@ export function toggleTheme(root: HTMLElement): void {
   keepTheme(() => localStorage, theme);
 }
 
-/** The root's class selects the theme (styles/tokens.css); the browser's frame takes the paper's colour. */
 export function showTheme(root: HTMLElement, theme: Theme): void {
   root.classList.toggle('dark', theme === 'dark');
   root.classList.toggle('light', theme === 'light');

@@ -1,4 +1,3 @@
-// `primary` is for the next thing to do.
 import type { ComponentProps } from 'react';
 
 import styles from '#web/ui/button.module.css';

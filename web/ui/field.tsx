@@ -1,4 +1,3 @@
-// A labelled input and its error, connected for screen readers.
 import { useId, type ComponentProps, type ReactNode } from 'react';
 
 import styles from '#web/ui/field.module.css';

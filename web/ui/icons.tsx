@@ -1,5 +1,4 @@
-// Our icons: one stroke on a grid of 24 (docs/decisions/0007). Decorative; the control or heading next to them has the
-// name.
+// Our icons: one stroke on a grid of 24 (docs/decisions/0007). They are decorative; the control or heading next to them has the name.
 
 type IconProps = { readonly size?: number; readonly className?: string | undefined };
 
@@ -34,7 +33,10 @@ export const SunIcon = icon(
 
 const THIN = 1.1;
 
-/** An icon from the campaign's set, as heavy as ours. @param lines SVG markup, only from the build */
+/**
+ * An icon from the campaign's set, as heavy as ours.
+ * @param lines SVG markup, only from the build
+ */
 export function LinesIcon({ lines, size }: { readonly lines: string; readonly size: number }) {
   return (
     <svg

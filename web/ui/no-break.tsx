@@ -11,7 +11,6 @@ export function NoBreak({ text }: { readonly text: string }) {
   ));
 }
 
-/** Lines break between the parts, and within a part only if it is longer than the line. */
 export function DottedParts({ text }: { readonly text: string }) {
   return text.split(/(?<=•) /).map((part) => (
     <Fragment key={part}>

@@ -1,5 +1,3 @@
-// The toast reducer. Timers are in toast-store.ts, React in toaster.tsx.
-
 export type ToastContent = {
   readonly title: string;
   readonly description: string;

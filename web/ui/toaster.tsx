@@ -1,5 +1,4 @@
-// Shows the toasts (specification, section 4): closed after 5000 ms, by a swipe of 50 px to the right, or by the
-// button; F8 moves the focus to them.
+// Specification, section 4: toasts close after 5000 ms, after a swipe of 50 px to the right, or with the button; F8 focuses them.
 import * as RadixToast from '@radix-ui/react-toast';
 import {
   createContext,
@@ -46,8 +45,8 @@ export function Toaster() {
   const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (
     <RadixToast.Provider
-      // Radix stops its timer while pointer or focus are on a toast and does not restart it when the last toast has
-      // closed, so that the next one would stay forever. A new key restarts it.
+      // Radix stops its timer while the pointer or the focus is on a toast and does not restart it when the last toast has closed, so the
+      // next one would stay forever. A new key restarts it.
       key={toasts[0]?.id}
       label={words.announced}
       duration={AUTO_CLOSE_MS}
@@ -70,9 +69,9 @@ export function Toaster() {
 }
 
 /**
- * Scrolls the page so that the toast does not cover the focused element.
+ * Scrolls the page so the toast does not cover the focused element.
  * @param shown the toast's ID
- * @returns moves the focus from the toasts back to the element that had it before
+ * @returns a function that moves the focus from the toasts back to the previous element
  */
 function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
   const before = useRef<Element | null>(null);
@@ -86,7 +85,6 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
       requestAnimationFrame(() => region && uncoverFocus(region));
     };
-    // The toast is added later and grows with its words.
     const resized = new ResizeObserver(onFocus);
     if (viewport.current) resized.observe(viewport.current);
     document.addEventListener('focusin', onFocus);
@@ -106,17 +104,16 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
   };
 }
 
-/** Includes Radix's focus traps. */
 const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.parentElement;
 
-/** More than the distance that an arriving toast still moves. */
+/** More than the distance that an arriving toast still has to move. */
 const GAP_PX = 24;
 
 /** WCAG 2.4.11. */
 function uncoverFocus(region: Element): void {
   const focused = document.activeElement;
   const toast = region.querySelector('li')?.getBoundingClientRect();
-  // A focused heading needs no keyboard access.
+  // A focused heading is not operable, so it may be covered.
   if (!toast || !(focused instanceof HTMLElement) || focused.tabIndex < 0 || region.contains(focused)) return;
   const { top, bottom, left, right } = focused.getBoundingClientRect();
   if (bottom <= toast.top || top >= toast.bottom || right <= toast.left || left >= toast.right) return;

@@ -1,4 +1,4 @@
-// Tooltips (specification, section 2): open after 700 ms of hovering, at once within 300 ms of another one, 4 px away.
+// Specification, section 2: tooltips open after 700 ms of hovering, at once within 300 ms of another one, 4 px away.
 import * as RadixTooltip from '@radix-ui/react-tooltip';
 import { useEffect, useEffectEvent, useLayoutEffect, useSyncExternalStore, type ComponentProps } from 'react';
 
@@ -46,7 +46,6 @@ type ControlProps = Pick<
   readonly [Handler in (typeof HANDLERS)[keyof typeof HANDLERS]]?: (event: Event) => void;
 };
 
-/** Makes a rendered control the library's trigger; renders nothing itself. */
 function Control({ target, ref, ...props }: ControlProps & { readonly target: HTMLElement }) {
   const giveRef = useEffectEvent((element: HTMLElement | null) => {
     if (typeof ref === 'function') ref(element as HTMLButtonElement | null);

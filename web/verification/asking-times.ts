@@ -2,8 +2,8 @@
 const ASK_AFTER_MS = [3_000, 8_000, 20_000, 45_000, 90_000, 180_000];
 
 /**
- * The first time after the last query, so that missed times lead to one query. Null after the last one. Takes and
- * returns milliseconds since 1970; before the first query, `lastAskAt` is the time of the code request.
+ * Returns the first time after the last query, so missed times lead to only one query; null after the last one. All times are milliseconds
+ * since 1970. Before the first query, `lastAskAt` is `askedForCodeAt`.
  */
 export function nextAskAt(askedForCodeAt: number, lastAskAt: number): number | null {
   const after = ASK_AFTER_MS.find((ms) => askedForCodeAt + ms > lastAskAt);

@@ -11,7 +11,6 @@ import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 'onEdit' | 'onComplete'> & {
   readonly ref: Ref<HTMLDivElement>;
-  /** Screen readers read the heading and this text when the focus enters the boxes. */
   readonly headingId: string;
   readonly introId: string;
   readonly failure: ToastContent | null;
@@ -60,14 +59,13 @@ export function CodeBoxes({
               boxes.current[box] = element;
             }}
             className={styles.box}
-            // Without maxlength, which would cut off autofill of all six digits into one box.
+            // No maxlength, which would truncate autofill of all six digits into one box.
             type="text"
             inputMode="numeric"
             enterKeyHint={box === CODE_LENGTH - 1 ? 'done' : 'next'}
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-            // Marks the refusal until something is typed.
             aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
             aria-describedby={complaint === null ? undefined : failureId}
             value={digit}

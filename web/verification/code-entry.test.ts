@@ -53,7 +53,7 @@ describe('code entry', () => {
     for (const system of Intl.supportedValuesOf('numberingSystem')) {
       const digits = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false });
       const typed = [3, 0, 9, 1, 7, 5].map((digit) => digits.format(digit));
-      // Chinese numerals are words, not digits of a keyboard.
+      // Chinese numerals are words; no keyboard types them as digits.
       if (!typed.every((digit) => /^\p{Nd}$/u.test(digit))) continue;
       assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, typed.join('')))), '309175 5', system);
       assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, `‏${typed.join('')}‏.`))), '309175 5', system);

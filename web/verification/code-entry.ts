@@ -1,4 +1,3 @@
-// A reducer for the six boxes: input, paste and autofill, and the focus.
 import { codeDigits } from '#shared/code-digits.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
@@ -32,7 +31,7 @@ export function eventOfKey({ digits }: CodeEntry, box: number, key: string): Cod
   const to = MOVES[key];
   if (to !== undefined) return { type: 'move', box, to };
   if (key === 'Backspace') return { type: 'backspace', box };
-  // The same digit typed again fires no input event, but still moves on.
+  // Typing the same digit again fires no input event, but must still move on.
   return key.length === 1 && key === digits[box] ? { type: 'input', box, value: key } : null;
 }
 
@@ -51,7 +50,6 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
     case 'paste':
       return enter(entry, event.box, codeDigits(event.text));
     case 'backspace':
-      // Must not delete a digit of another box.
       return entry.digits[event.box] === ''
         ? { ...entry, focus: clamp(event.box - 1) }
         : { digits: entry.digits.with(event.box, ''), focus: event.box };
@@ -76,7 +74,7 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   return { digits, focus: clamp(start + characters.length) };
 }
 
-/** Returns the new digit of a box that held one, wherever the caret was. */
+/** Returns the new digit of a box that already had one, wherever the caret was. */
 function typedDigits(value: string, previous: string): string {
   const digits = codeDigits(value);
   if (previous === '' || digits.length !== 2) return digits;

@@ -1,7 +1,7 @@
 import type { Interface } from '#shared/campaign-schema.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-/** Whole seconds, so that the countdown shows 60 to 0. Takes milliseconds since 1970. */
+/** Rounds up, so the countdown shows 60 to 0. Takes milliseconds since 1970. */
 export function secondsLeft(until: number, now: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
@@ -18,10 +18,9 @@ export const countdownText = (words: CountdownWords, seconds: number): string =>
   inSeconds(words, 'resendIn', seconds);
 
 const ANNOUNCED_EVERY_SECONDS = 30;
-/** Then it is removed, so that a screen reader does not find 60 seconds next to a countdown at 31. */
+/** The text is then removed, so a screen reader does not find 60 seconds next to a countdown at 31. */
 const ANNOUNCED_FOR_SECONDS = 3;
 
-/** Only each half minute and the end; every second would be noise. */
 export function announcement(words: CountdownWords, seconds: number): string {
   if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;

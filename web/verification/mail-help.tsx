@@ -1,4 +1,3 @@
-// Helps a visitor find the mail: a link to the mailbox, the delivery status, and advice after a while.
 import { verification as words } from '#campaign/interface.yaml';
 import { fill } from '#shared/words.ts';
 import { Button } from '#web/ui/button.tsx';

@@ -1,5 +1,4 @@
-// Links to the mailbox of an e-mail address, by its domain. Only the providers' own domains: a company's domain does
-// not show who runs its mail.
+// Recognises mailboxes by the provider's own domain. A company's domain does not show who runs its mail.
 
 type Provider = {
   readonly name: string;
@@ -17,7 +16,7 @@ const PROVIDERS: readonly Provider[] = [
     names: 'gmail googlemail',
     endings: 'com',
     others: '',
-    // Includes spam. authuser selects one of the signed-in accounts.
+    // The search includes spam; authuser selects one of the signed-in accounts.
     open: (sender, address) =>
       `https://mail.google.com/mail/?authuser=${address}#search/from%3A${sender}+in%3Aanywhere+newer_than%3A1d`,
   },
@@ -48,10 +47,7 @@ const PROVIDERS: readonly Provider[] = [
   },
 ];
 
-/**
- * Returns the provider's name and a link to a search for the sender's mail, or to the inbox if the provider has no
- * search URL. Null for other domains.
- */
+/** The link opens a search for the sender's mail, or the inbox if the provider has no search URL. Null for other domains. */
 export function mailProviderOf(
   address: string,
   sender: string,

@@ -39,7 +39,6 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
   const now = useNow();
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion, variant ? ownVariant() : undefined),
-    // After Back or Forward, the code screen shows the newest mail's reference.
     onSuccess: (answer) => onCodeSentAgain(lead, challenge.consentVersion, answer),
   });
   // The countdown restarts at the press, before the response.
@@ -77,7 +76,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
   );
 }
 
-/** Compared with a deadline, so that a suspended tab is right at once. */
+/** Compared with a deadline, so the countdown is right when a suspended tab wakes. */
 function useNow(): number {
   const [now, setNow] = useState(timeNow);
   useEffect(() => {

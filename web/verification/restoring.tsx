@@ -1,5 +1,5 @@
-// Asks the server about a reloaded code screen, by the challenge cookie. Shows an error if it cannot be reached, and
-// the form if no code is open.
+// Asks the server about a reloaded code screen, by the challenge cookie. Shows an error if the server cannot be reached, and the form if no
+// challenge is open.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 
@@ -21,7 +21,7 @@ type RestoringProps = {
 
 export function Restoring({ challengeId, onRestored, onHome }: RestoringProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
-  // Stays true during another attempt, so that the button keeps the focus.
+  // Stays true during another attempt, so the button keeps the focus.
   const [failed, setFailed] = useState(false);
   const lookup = useMutation({ mutationFn: () => fetchOpenChallenge(challengeId) });
   const ask = () => {

@@ -19,7 +19,6 @@ export type CodeEntryProps = {
   readonly disabled: boolean;
   readonly onType: () => void;
   readonly onEdit: () => void;
-  /** Called each time all six boxes become filled. */
   readonly onComplete: (code: string) => void;
 };
 
@@ -40,7 +39,7 @@ export function useCodeEntry({
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
-  /** A complete code, pasted while another one is checked. */
+  /** A complete code, pasted while another one is being checked. */
   const waiting = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
@@ -82,7 +81,6 @@ export function useCodeEntry({
   return { entry, apply, noteFocus: (box) => dispatch({ type: 'focus', box }) };
 }
 
-/** Focuses the first box when the boxes appear and when they are enabled again. */
 function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   const wasDisabled = useRef(false);
   useEffect(() => {
@@ -98,11 +96,10 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   }, [boxes]);
 }
 
-/** Digits typed or pasted outside any field go into the boxes. */
+/** Puts digits typed or pasted outside any field into the boxes. */
 function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;
-    // Typing over an unchecked code starts at the first box.
     const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
       apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });

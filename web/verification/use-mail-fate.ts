@@ -1,4 +1,4 @@
-// Asks the server for the delivery status of the mail, only while the page is visible and online, until it is final.
+// Asks for the mail's delivery status until it is final, only while the page is visible and online.
 import { useEffect, useState } from 'react';
 
 import { timeNow } from '#shared/clock.ts';

@@ -12,7 +12,7 @@ type Verification = {
   readonly isPending: boolean;
   readonly refusals: number;
   readonly failure: ToastContent | null;
-  /** A code that could not be checked; it stays in its boxes until another one is typed. */
+  /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
   readonly unchecked: string | null;
   readonly verify: (code: string) => void;
   readonly forgetUnchecked: () => void;
@@ -81,8 +81,8 @@ export function useVerification({
 }
 
 /**
- * Whether the article opens although the code was refused: another tab has used it, or it has expired in a browser with
- * a session. An open challenge means that the code was wrong.
+ * The article can open although the code was refused: another tab has used the code, or it has expired in a browser with a session. If a
+ * challenge is open, the code was wrong.
  */
 async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
   try {

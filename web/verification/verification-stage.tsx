@@ -1,4 +1,3 @@
-// Six boxes, a resend area and a status text (specification, sections 2 and 4).
 import { useEffect, useRef, type ComponentProps } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
@@ -89,7 +88,7 @@ export function VerificationStage({
         lead={lead}
         challenge={challenge}
         mayStillCome={fate !== 'refused' && fate !== 'delayed'}
-        // The button disappears. A running check has disabled the boxes, so the heading gets the focus.
+        // The button disappears. A running check has disabled the boxes, so the heading takes the focus.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {
           verification.forgetFailure();
@@ -101,7 +100,7 @@ export function VerificationStage({
   );
 }
 
-/** Keeps the full stop on the line of the address. */
+/** Keeps the full stop on the same line as the address. */
 function SentTo({ id, email }: { readonly id: string; readonly email: string }) {
   return (
     <p className={styles.intro} id={id}>

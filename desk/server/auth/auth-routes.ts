@@ -85,13 +85,13 @@ export function addAuthRoutes({
     switch (outcome.type) {
       case 'too many':
         return sendError(reply, 'too-many-requests', outcome);
-      case 'no tries left':
+      case 'no attempts left':
         return refuse(reply, 'too-many-tries', 'This code was tried too often. Ask for a new one.');
       case 'wrong code':
         return refuse(
           reply,
           'wrong-code',
-          'This is not the code, or it has expired. Look at the newest mail, or ask for a new code.',
+          'The code is wrong or has expired. Use the newest mail, or ask for a new code.',
         );
       case 'in':
         kept.browserId.clear(reply);

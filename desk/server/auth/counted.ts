@@ -9,9 +9,7 @@ export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: n
 
 /**
  * Counts an attempt in its own transaction.
- * @param key of the counter
  * @param lock serialises parallel attempts; defaults to `key`
- * @param limits maximum per window
  * @returns null while all limits hold
  */
 export async function countUpTo(
@@ -31,7 +29,6 @@ export async function countUpTo(
   return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
 }
 
-/** The hourly limit of a network. */
 export const countFrom = (
   tx: Db,
   engine: OpenDatabase['engine'],

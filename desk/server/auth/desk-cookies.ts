@@ -1,5 +1,5 @@
-// Stores session token, browser ID and passkey challenge in cookies. Cookies are shared between ports, so at plain http the page stores
-// them in sessionStorage and sends them in headers.
+// Stores session token, browser ID and passkey challenge in cookies. Ports share cookies, so on plain http the page stores them in
+// sessionStorage and sends them in headers.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -17,13 +17,11 @@ type Kept = {
 export type KeptByBrowser = {
   readonly session: Kept;
   readonly browserId: Kept;
-  /** Signed by passkeys.ts. */
   readonly challenge: Kept;
 };
 
 const PURPOSE = 'desk-sign-in:';
 
-/** @param url origin of the desk */
 export function createKeptByBrowser(secrets: Secrets, url: string): KeptByBrowser {
   const keep = url.startsWith('https:') ? inCookie : inHeader;
   const browser = keep('signIn');

@@ -5,7 +5,7 @@ import { hashOf } from '#desk/server/auth/sessions.ts';
 import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 
 export type Link = {
-  /** Travels in the URL's fragment, which browsers do not send. */
+  /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
   /**
    * Uses up the token.
@@ -14,7 +14,6 @@ export type Link = {
   readonly take: (token: string, now: number) => boolean;
 };
 
-/** @param madeAt milliseconds since 1970 */
 export function createLink(madeAt: number): Link {
   const token = randomBytes(32).toString('base64url');
   const expected = Buffer.from(hashOf(token));

@@ -28,7 +28,7 @@ const ENTER = '/api/sign-in/passkey/options';
 
 for (const engine of ENGINES) {
   describe(`passkeys on ${engine}`, () => {
-    it('sign in their owner without an address, can be listed and removed, and appear in the audit log', () =>
+    it('passkeys sign in their owner without an e-mail address, can be listed and removed, and appear in the audit log', () =>
       atDesk(engine, async (app, server) => {
         const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
         await signInAtDesk(server, ada, ADA);
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
       }));
 
-    it('are rejected if repeated, late, from another origin, unverified, copied or removed from DESK_PEOPLE', () =>
+    it('rejects passkeys that are repeated, late, from another origin, unverified, copied or removed from DESK_PEOPLE', () =>
       atDesk(engine, async (app, server) => {
         const ada = createDeskBrowser(app);
         await signInAtDesk(server, ada, ADA);
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
             JSON.stringify(lie),
           );
         const other = createAuthenticator(DESK_URL);
-        // Exceeds the known counter, so that only the signature is wrong.
+        // Exceeds the known counter, so only the signature is wrong.
         for (let uses = 0; uses < 50; uses += 1) other.get(options);
         const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
         assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');

@@ -1,4 +1,4 @@
-// Passkeys sign a person in without an e-mail address. The browser stores a signed challenge for five minutes, to be used once.
+// Passkeys sign a person in without an e-mail address. The browser stores a signed challenge for five minutes; it works once.
 import { createHash, randomBytes } from 'node:crypto';
 
 import {
@@ -64,7 +64,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
   const { db } = database;
   const rpID = new URL(url).hostname;
   const signer = signerOf(secrets, 'desk passkey');
-  /** The stored key is signed, so that nobody can add or reassign one without APP_SECRET. */
+  /** The stored key is signed, so nobody can add or reassign one without APP_SECRET. */
   const signedKey = (owner: { id: string; email: string }, publicKey: string): string =>
     `${publicKey}.${signer.sign(JSON.stringify([owner.id, owner.email, publicKey]))}`;
   const keyIn = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
@@ -79,7 +79,6 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       signed: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
     };
   };
-  /** Takes the browser's challenge once. */
   const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
     const value = unsign(secrets, signed ?? '');
     const start = `desk-passkey:${purpose}:`;
@@ -199,7 +198,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       if (result?.verified !== true) return wrong(email, from);
       const { newCounter } = result.authenticationInfo;
       const token = await db.transaction().execute(async (tx) => {
-        // Signed again, so that the passkey survives a change of APP_SECRET.
+        // Signed again, so the passkey survives a change of APP_SECRET.
         const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
         if (!(await noteUse(tx, use))) return null;
         await forgiveWrongAttempts(tx, service, email);

@@ -37,7 +37,7 @@ export type Sessions = {
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** Signed, so that nobody can create, reassign or extend a session without APP_SECRET. */
+/** Signed, so nobody can create, reassign or extend a session without APP_SECRET. */
 const signedText = (
   { id, email, ends_at: endsAt }: Pick<DeskSession, 'id' | 'email' | 'ends_at'>,
   secret: string,

@@ -29,14 +29,13 @@ type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | T
 type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong code' }
-  | { readonly type: 'no tries left' }
+  | { readonly type: 'no attempts left' }
   | TooMany;
 
 export type SignIn = {
-  /** @param browserId from the cookie, or a new one */
   readonly ask: (typed: string, from: { browserId: string; from: string }) => Promise<AskOutcome>;
   /**
-   * The attempt is counted and committed before the comparison.
+   * Counts and commits the attempt before the comparison.
    * @param browserId null without a cookie
    */
   readonly enter: (code: string, from: Place & { browserId: string | null }) => Promise<EnterOutcome>;
@@ -45,7 +44,7 @@ export type SignIn = {
 
 const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
-/** Milliseconds; random, so that the load of queueing reveals nothing about a request. */
+/** Milliseconds; random, so the load of queueing reveals nothing about a request. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
 const TRIED_AGAIN_MS = 10_000;
 
@@ -140,7 +139,7 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
       });
     },
     onError: (error) =>
-      logger.error({ err: error }, 'A code for the desk could not be queued yet; tried again soon.'),
+      logger.error({ err: error }, 'A code for the desk could not be queued yet; it will be retried soon.'),
   });
 
   return {
@@ -168,14 +167,14 @@ export function createSignIn(service: Service, { url, people, passkeyOnly }: Des
           const tooMany = await countFrom(tx, engine, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // Same limit as with a code, so that the response does not reveal one.
+        // Same limit as with a code, so the response does not reveal one.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts =
           (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;
         return { type: 'counted', open, hasAttempts } as const;
       });
       if (counted.type === 'too many') return counted;
-      if (!counted.hasAttempts) return { type: 'no tries left' };
+      if (!counted.hasAttempts) return { type: 'no attempts left' };
       const [newest] = counted.open;
       const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
       // Codes for other or removed e-mail addresses are not compared.

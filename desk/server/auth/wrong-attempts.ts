@@ -1,5 +1,5 @@
-// Logs a wrong code or passkey, and warns the operator about repeated ones. The statements are the same for everyone, so that timing does
-// not reveal who is in DESK_PEOPLE.
+// Logs a wrong code or passkey, and warns the operator about repeated ones. The statements are the same for everyone, so timing does not
+// reveal who is in DESK_PEOPLE.
 import { v7 as uuid } from 'uuid';
 
 import { countUpTo } from '#desk/server/auth/counted.ts';
@@ -41,7 +41,7 @@ export async function noteWrongAttempt(
       text:
         `Someone entered ${attemptsInARow} wrong codes or passkeys in a row for one person of DESK_PEOPLE, and none was right. ` +
         'See for whom and from where: npm run -s desk -- log --newest. If it was not that person, have them add a passkey, ' +
-        'and write :passkey behind their address in DESK_PEOPLE: then no code lets them in.',
+        'and write :passkey after their address in DESK_PEOPLE: then they cannot sign in with a code.',
       now,
     });
   });

@@ -2,8 +2,8 @@
 
 export type Kept<Value> = {
   /**
-   * Returns the cached value, or computes it; failures are not cached.
-   * @param options again: computes it even if it is fresh
+   * Failures are not cached.
+   * @param options again: computes the value even if it is fresh
    */
   readonly get: (
     name: string,
@@ -13,7 +13,6 @@ export type Kept<Value> = {
   readonly newest: (name: string) => Value | undefined;
 };
 
-/** @param options keptMs: lifetime; most: maximum of names; clock: milliseconds since 1970 */
 export function createKept<Value>({
   keptMs,
   most,
@@ -44,7 +43,7 @@ export function createKept<Value>({
   return {
     get: async (name, make, { again = false } = {}) => {
       const found = kept.get(name);
-      // Taking the difference as absolute limits the age if the clock is set back.
+      // The absolute difference limits the age even if the clock is set back.
       if (!again && found !== undefined && Math.abs(clock() - found.at) < keptMs) return found.value;
       const running = making.get(name) ?? makeAndKeep(name, make);
       making.set(name, running);

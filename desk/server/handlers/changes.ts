@@ -59,7 +59,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, actor }, { id,
 export const suppress: Handler<typeof suppressCall> = ({ service, actor }, { id, reason, note: words }) =>
   changePerson(service, actor, { id }, async (tx, email, note) => {
     if (!(await suppressAddress(tx, service, { email, reason, note: words?.trim() || null })))
-      throw new CommandFailure(`${email} was on the list for that reason already.`);
+      throw new CommandFailure(`${email} was already suppressed for that reason.`);
     await note('suppressed', email, reason);
     return {};
   });

@@ -26,7 +26,7 @@ export function createDayCounts({ database, clock }: Pick<Service, 'database' | 
       const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
       for (const piece of missing) {
         const isPast = piece.to - piece.from === DAY_MS && piece.to + SETTLED_MS <= now;
-        // Staggered, so that one response per hour does not pay for all.
+        // Staggered, so one response per hour does not pay for all.
         const until = now + HOUR_MS + ((piece.from / DAY_MS) % 60) * MINUTE_MS;
         if (isPast) known.set(keyOf(piece), { count: counts.get(keyOf(piece))!, until });
       }

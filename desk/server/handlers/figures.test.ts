@@ -37,7 +37,7 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
 
 for (const engine of ENGINES) {
   describe(`figures in the desk's pages on ${engine}`, () => {
-    it('of today compare with the previous day up to the same time, and list what needs doing', () =>
+    it('compares today with the previous day up to the same time, and lists pending tasks', () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask, warmUp } = askedDesk(server.service);
         const empty = (await ask('today'))!;
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
-    it('of refused mail group replies by their first words, in little time', () =>
+    it('groups refused mail by the first words of the reply, in little time', () =>
       withServer({ engine }, async (server) => {
         const rows = Array.from({ length: 500 }, (_, at) => ({
           id: uuid(),
@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
       }));
 
-    it('warn that visitors get no code until a mail account is connected', () =>
+    it('the desk warns that visitors get no code until a mail account is connected', () =>
       withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
         const { toDo } = (await askedDesk(server.service).ask('today'))!;
         assert.deepEqual(
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('warn of waiting mail before its code expires, however short its life', () =>
+    it('the desk warns about waiting mail before its code expires, however short its life', () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'deferred@example.com');
@@ -147,7 +147,7 @@ for (const engine of ENGINES) {
         assert.match(JSON.stringify(toDo), /1 mail waits/);
       }));
 
-    it('of past days are counted once an hour, those of today each time', () =>
+    it('counts past days once an hour, and today each time', () =>
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);
         const leads = { table: 'leads', column: 'first_verified_at' } as const;
@@ -193,7 +193,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(), [3, 7, 0]);
       }));
 
-    it("of lost leads are newest first, with the mail server's reply and the ID for their timeline", () =>
+    it("lists lost leads newest first, with the mail server's reply and the ID for their timeline", () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'first@example.com');
@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
       }));
 
-    it('of the report equal those of its file, are cached for a minute, and reject an unknown source', () =>
+    it('figures of the report equal those of its file, are cached for a minute, and reject an unknown source', () =>
       withServer({ engine }, async (server) => {
         const { ask, file, noted } = askedDesk(server.service);
         await becomeLead(server, 'ada@example.com', 1, {
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
-    it('of events name only the host, and dead ones can be retried', () =>
+    it('webhook events name only the host, and dead ones can be retried', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const { ask, noted } = askedDesk(server.service);
@@ -284,7 +284,7 @@ for (const engine of ENGINES) {
           const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
           assert.deepEqual(toDo.slice(0, 1), [
             [
-              '2 events for other programs were given up. Mend the receiving program, then have them sent again.',
+              '2 events for other programs were given up. Fix the receiving program, then send them again.',
               '/mail',
             ],
           ]);
@@ -300,7 +300,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('of suppressions come page by page, erased ones without an address', () =>
+    it('lists suppressions page by page, erased ones without an e-mail address', () =>
       withServer({ engine }, async (server) => {
         const { ask } = askedDesk(server.service);
         const listed = Array.from({ length: 150 }, (_, at) => ({
@@ -329,7 +329,7 @@ for (const engine of ENGINES) {
           'past-2@example.com',
         ]);
         for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
-        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Begin at its top/);
+        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Start at the top/);
       }));
   });
 }

@@ -10,13 +10,12 @@ export type FileCall = {
   readonly handle: FileHandler;
 };
 
-/** @throws {CommandFailure} if the query does not fit the schema */
 export function readQuery<What>(asked: z.ZodMiniType<What>, query: unknown): What {
   const result = asked.safeParse(query);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new CommandFailure(
-    `“${issue?.path.join('.') ?? ''}” in the address is not right. Go back, and choose again.`,
+    `“${issue?.path.join('.') ?? ''}” in the URL is invalid. Go back, and choose again.`,
     2,
   );
 }

@@ -99,7 +99,7 @@ const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
 for (const engine of ENGINES) {
   describe(`people in the desk's pages on ${engine}`, () => {
-    it('match every filter, newest first, and nobody else does', () =>
+    it('lists exactly the people who match every filter, newest first', () =>
       withDesk(engine, async (server, asked) => {
         const formula = '=HYPERLINK("http://evil.example")';
         await visit(
@@ -199,9 +199,9 @@ for (const engine of ENGINES) {
         );
         await assert.rejects(
           asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
-          /holds verified leads only/,
+          /only contains verified leads/,
         );
-        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the address/);
+        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
         assert.equal(
           (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
           3,
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('appear exactly once in the complete list, whatever the filter', () =>
+    it('each person appears exactly once in the complete list, whatever the filter', () =>
       withDesk(engine, async (server, asked) => {
         await fillLeads(server, 1_303);
         const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
@@ -257,7 +257,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('have a timeline by the ID of lead, form or import, and none after erasure', () =>
+    it('finds a timeline by the ID of lead, form or import, and none after erasure', () =>
       withDesk(engine, async (server, asked) => {
         const { db } = server.database;
         await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);

@@ -32,7 +32,7 @@ export function createProof(): FileCall {
       const { page } = await made.catch((error: unknown) => {
         if (gone.aborted || error !== tooLong.reason) throw error;
         throw new CommandFailure(
-          `The proof was not ready in the time that a browser waits: all consents are checked for it, and for one person after the other. Try again; or, on the server, this writes it: npm run -s desk -- consent export ${email}`,
+          `The proof took longer than a browser waits, because it checks all consents, for one person at a time. Try again, or run on the server: npm run -s desk -- consent export ${email}`,
         );
       });
       await note('exported', email, 'proof of consent');

@@ -1,4 +1,4 @@
-// Pauses between the pages of an export, so that visitors are served meanwhile.
+// Pauses between the pages of an export to leave time for visitors.
 import { setTimeout } from 'node:timers/promises';
 
 /**
@@ -10,7 +10,7 @@ const REST = 9;
 const LONGEST_REST_MS = 5_000;
 
 /**
- * Pauses after each page with text. Empty pages pass at once: with rare matches, the connection would be idle too long.
+ * Empty pages pass at once: with rare matches, the connection would be idle too long.
  * @param options now: clock in milliseconds; rest: waits for milliseconds
  */
 export async function* restingBetween(

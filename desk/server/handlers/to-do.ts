@@ -27,7 +27,7 @@ export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' |
 export type ToDoParts = {
   readonly findSample: ReturnType<typeof createFindSample>;
   readonly findWriteFault: ReturnType<typeof createWriteCheck>;
-  /** The last findings; undefined before the first run. */
+  /** Undefined before the first run. */
   readonly findings: () => readonly Finding[] | undefined;
 };
 
@@ -70,7 +70,7 @@ async function mailToDo(
       ),
     );
   else if (now - oldestCreatedAt >= tooLongMs)
-    toDo.push(warning(`${waits}. Look which mail servers put it off.`, '/mail'));
+    toDo.push(warning(`${waits}. See which mail servers delay it.`, '/mail'));
   const refused = await countRefusals(db, now - DAY_MS);
   if (refused > 0)
     toDo.push(
@@ -88,7 +88,7 @@ async function eventsToDo(db: Service['database']['db']): Promise<readonly ToDo[
   const were = dead === 1 ? '1 event for another program was' : `${dead} events for other programs were`;
   return [
     warning(
-      `${were} given up. Mend the receiving program, then have ${dead === 1 ? 'it' : 'them'} sent again.`,
+      `${were} given up. Fix the receiving program, then send ${dead === 1 ? 'it' : 'them'} again.`,
       '/mail',
     ),
   ];

@@ -1,4 +1,4 @@
-// Figures of the first screen. All counts use indexes, to stay fast with a million leads.
+// All counts use indexes, to stay fast with a million leads.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { Span, SpanFigures, today as todayCall } from '#desk/endpoints/figures.ts';
 import type { Between, DayCounts } from '#desk/server/handlers/day-counts.ts';
@@ -79,12 +79,11 @@ export async function figuresOf(
 }
 
 const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
-/** A challenge is one per browser and e-mail address; repeated requests do not add to it. */
+/** One per browser and e-mail address, however often a code is requested. */
 const CHALLENGES = { table: 'submissions', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
-/** @returns views of a period ending now; null if not counted */
 async function viewCounter(
   db: Service['database']['db'],
   midnight: number,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { sumsOf } from '#desk/web/companies/sums.ts';
 
 describe('company sums', () => {
-  it('add up all partial responses, largest first', () => {
+  it('adds up the people per company from all partial responses, largest first', () => {
     assert.deepEqual(
       sumsOf([
         { domains: [{ domain: 'b.example', people: 2 }] },

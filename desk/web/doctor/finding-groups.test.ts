@@ -7,7 +7,7 @@ import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 const finding = (check: string, state: Finding['state']): Finding => ({ check, state, sentence: '' });
 
 describe("the doctor's findings", () => {
-  it('are grouped from worst to best, in order of examination', () => {
+  it("groups the doctor's findings from worst to best, in order of examination", () => {
     const groups = findingGroups([
       finding('settings', 'ok'),
       finding('SPF', 'problem'),

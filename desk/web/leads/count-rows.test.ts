@@ -10,15 +10,15 @@ const count = (isCsv: boolean, ...chunks: readonly string[]) => {
 };
 
 describe('counting people in a downloading file', () => {
-  it('gives the same number wherever a chunk is cut', () => {
+  it('counts the same number of people wherever a chunk is cut', () => {
     assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
   });
 
-  it('ignores a line break within quotes', () => {
+  it('counting people ignores a line break within quotes', () => {
     assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
   });
 
-  it('expects no heading and no CSV quotes in JSON Lines', () => {
+  it('counting people expects no heading and no CSV quotes in JSON Lines', () => {
     assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
   });
 });

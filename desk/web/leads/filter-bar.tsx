@@ -145,7 +145,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
   );
 }
 
-/** Includes the value in the URL even if it is rare. */
 function optionsOf(
   any: string,
   names: readonly string[] = [],

@@ -12,7 +12,7 @@ const forbidden = () => {
 };
 
 describe('the visible columns', () => {
-  it('are those the reader chose in this browser', () => {
+  it('remembers the visible columns in this browser', () => {
     const mine = storage();
     assert.deepEqual(readHidden(mine, ['campaign']), new Set(['campaign']));
     keepHidden(mine, new Set(['source', 'flags']));
@@ -21,7 +21,7 @@ describe('the visible columns', () => {
     assert.deepEqual(readHidden(mine, ['campaign']), new Set());
   });
 
-  it('work without storage or with invalid data in it', () => {
+  it('columns work without storage or with invalid data in it', () => {
     assert.deepEqual(readHidden(storage('{nonsense'), ['campaign']), new Set(['campaign']));
     assert.deepEqual(readHidden(forbidden, ['campaign']), new Set(['campaign']));
     assert.doesNotThrow(() => keepHidden(forbidden, new Set()));

@@ -12,16 +12,15 @@ export function readHidden(storage: () => Kept, usual: readonly string[]): Reado
     const kept = JSON.parse(storage().getItem(KEY) ?? 'null') as unknown;
     if (Array.isArray(kept)) return new Set(kept.filter((id) => typeof id === 'string'));
   } catch {
-    // Uses the default.
+    // Falls back to the default.
   }
   return new Set(usual);
 }
 
-/** Without storage, the choice lasts until the page is left. */
 export function keepHidden(storage: () => Kept, hidden: ReadonlySet<string>): void {
   try {
     storage().setItem(KEY, JSON.stringify([...hidden]));
   } catch {
-    // The list works without storage.
+    // Without storage, the choice lasts until the page is left.
   }
 }

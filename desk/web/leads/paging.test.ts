@@ -26,7 +26,7 @@ const page = (ids: readonly string[], next: string | null): PeoplePage => ({
 const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
 
 describe('a paged list', () => {
-  it('continues while pages are short and more follow', () => {
+  it('a paged list continues while pages are short and more follow', () => {
     const pages = [page([], '3')];
     assert.equal(goesOn(listedIn(pages), STEP), true);
     assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
@@ -38,11 +38,11 @@ describe('a paged list', () => {
     assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
   });
 
-  it('requests nothing before the first page', () => {
+  it('a paged list requests nothing before the first page', () => {
     assert.equal(goesOn(listedIn([]), STEP), false);
   });
 
-  it('shows a person once', () => {
+  it('a paged list shows each person once', () => {
     assert.deepEqual(ids([page(['a', 'b'], '2'), page(['b', 'c'], null)]), ['a', 'b', 'c']);
   });
 });

@@ -1,4 +1,4 @@
-// Keyset paging of a list; the server may send short or empty pages while it searches.
+// Keyset paging of a list. The server may send short or empty pages while it searches.
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 
 export const STEP = 50;
@@ -8,7 +8,7 @@ export const GROWS_TO = 500;
 export type Listed = {
   readonly people: readonly Person[];
   readonly hasMore: boolean;
-  /** The search has covered everything newer; null at the end or before the first page. */
+  /** Everything newer has been searched; null at the end or before the first page. */
   readonly lookedBackTo: string | null;
 };
 
@@ -25,9 +25,5 @@ export function listedIn(pages: readonly PeoplePage[]): Listed {
   };
 }
 
-/**
- * Whether to load the next page.
- * @param wanted number of people to show
- */
 export const goesOn = ({ people, hasMore }: Listed, wanted: number): boolean =>
   hasMore && people.length < wanted;

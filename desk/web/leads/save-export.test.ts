@@ -33,7 +33,7 @@ async function exportFrom(
 }
 
 describe('an export in the browser', () => {
-  it('that breaks off is an error, without a partial file', async () => {
+  it('an interrupted export is an error, without a partial file', async () => {
     const seen: Progress[] = [];
     let asked: string | undefined;
     await assert.rejects(
@@ -55,17 +55,17 @@ describe('an export in the browser', () => {
     assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
   });
 
-  it("that is refused fails with the server's sentence", async () => {
+  it("a refused export fails with the server's sentence", async () => {
     await assert.rejects(
       exportFrom((_, response) => {
         response.writeHead(403, { 'content-type': 'text/plain', 'x-error-code': 'may-not' });
-        response.end('You may look, and not do this.');
+        response.end('Your role only allows viewing.');
       }),
-      { message: 'You may look, and not do this.', code: 'may-not' },
+      { message: 'Your role only allows viewing.', code: 'may-not' },
     );
   });
 
-  it('that the reader stops ends with the reason, and the server notices', async () => {
+  it('an export that the reader stops ends with the reason, and the server notices', async () => {
     const stop = new AbortController();
     let gone = (): void => {};
     const left = new Promise<void>((resolve) => {

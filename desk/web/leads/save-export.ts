@@ -12,10 +12,6 @@ export type Progress = {
 /** Bytes in memory; earlier parts are in blobs, which the browser may store on disk. */
 const HELD_BYTES = 8_000_000;
 
-/**
- * @param onProgress receives each part
- * @returns the number of people in the file
- */
 export async function saveExport(
   format: string,
   filter: Filter,

@@ -23,7 +23,6 @@ export type PeopleList = Listed & {
   readonly refresh: () => void;
 };
 
-/** Applies to one filter only. */
 type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
 
 export function usePeople(filter: Filter): PeopleList {

@@ -7,7 +7,7 @@ const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
 
 describe('the days of lost leads', () => {
-  it('default to the last seven, today included', () => {
+  it('the list of lost leads defaults to the last seven days, today included', () => {
     assert.deepEqual(spanOfDays(read(''), NOW), { from: '2026-11-17', to: '2026-11-23' });
     assert.deepEqual(spanOfDays(read('days=1'), NOW), { from: '2026-11-23', to: '2026-11-23' });
     assert.deepEqual(spanOfDays(read('days=30'), NOW), { from: '2026-10-25', to: '2026-11-23' });
@@ -17,14 +17,14 @@ describe('the days of lost leads', () => {
     });
   });
 
-  it('are sorted if reversed', () => {
+  it('swaps reversed days of lost leads', () => {
     assert.deepEqual(spanOfDays(read('from=2026-11-08&to=2026-11-01'), NOW), {
       from: '2026-11-01',
       to: '2026-11-08',
     });
   });
 
-  it('fall back to the default for an invalid URL', () => {
+  it('the days of lost leads fall back to the default for an invalid URL', () => {
     for (const query of [
       'days=0',
       'days=-3',
@@ -37,7 +37,7 @@ describe('the days of lost leads', () => {
       assert.deepEqual(read(query), { type: 'last', days: 7 }, query);
   });
 
-  it('are read from the URL they make', () => {
+  it('reads the days of lost leads from the URL they make', () => {
     for (const query of ['', 'days=30', 'from=2026-11-01&to=2026-11-08'])
       assert.equal(String(new URLSearchParams(lostDaysQuery(read(query)))), query);
   });

@@ -16,7 +16,6 @@ export const isDay = (text: string | null): text is string => {
   return !Number.isNaN(ms) && dayOf(new Date(ms)) === text;
 };
 
-/** Defaults to seven days, and sorts reversed ones. */
 export function readLostDays(query: URLSearchParams): LostDays {
   const from = query.get('from');
   const to = query.get('to');
@@ -35,7 +34,7 @@ export function lostDaysQuery(days: LostDays): Readonly<Record<string, string>> 
 }
 
 /**
- * First and last day, both included, today among the last days.
+ * First and last day, both included; the last days include today.
  * @param now milliseconds since 1970
  */
 export function spanOfDays(days: LostDays, now: number): { readonly from: string; readonly to: string } {

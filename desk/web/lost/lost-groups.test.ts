@@ -27,14 +27,14 @@ const PEOPLE = [
 ];
 
 describe('groups of lost leads', () => {
-  it('count each reason, most frequent first', () => {
+  it('counts each reason of lost leads, most frequent first', () => {
     assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
       { value: 'Never tried', people: 3 },
       { value: 'Refused', people: 1 },
     ]);
   });
 
-  it('count matches of all other filters, so that the length of the list is known', () => {
+  it('counts the lost leads that match all other filters, so the length of the list is known', () => {
     const choice = { why: 'Never tried', platform: 'Microsoft' };
     assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
       { value: 'Microsoft', people: 2 },
@@ -46,14 +46,14 @@ describe('groups of lost leads', () => {
     ]);
   });
 
-  it('keep a selected value even if nobody has it', () => {
-    assert.deepEqual(
-      lostGroups(PEOPLE, { why: 'Mail still waits to leave', platform: 'Google' }, 'why').at(-1),
-      { value: 'Mail still waits to leave', people: 0 },
-    );
+  it('groups of lost leads keep a selected value even if nobody has it', () => {
+    assert.deepEqual(lostGroups(PEOPLE, { why: 'Mail is still queued', platform: 'Google' }, 'why').at(-1), {
+      value: 'Mail is still queued',
+      people: 0,
+    });
   });
 
-  it("filter people by the page's URL", () => {
+  it("filters lost leads by the page's URL", () => {
     const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
     assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
     assert.deepEqual(

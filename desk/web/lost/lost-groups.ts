@@ -28,10 +28,7 @@ const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
 export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
   lost.filter((one) => fits(one, choice));
 
-/**
- * Counts each value among people who fit all other filters, most frequent first. A selected value is always listed, so that it can be
- * deselected.
- */
+/** Counts each value among people who match all other filters. A selected value is always listed, so it can be deselected. */
 export function lostGroups(
   lost: readonly Lost[],
   choice: LostChoice,

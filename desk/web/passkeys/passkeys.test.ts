@@ -11,12 +11,12 @@ describe('passkeys in a browser', () => {
   const at = (hostname: string, PublicKeyCredential?: unknown) =>
     canUsePasskeys({ location: { hostname }, PublicKeyCredential });
 
-  it('are available for a domain name, but not for an IP address', () => {
+  it('passkeys are available for a domain name, but not for an IP address', () => {
     for (const name of ['desk.example.com', 'localhost', '1.example.com']) assert.ok(at(name, able), name);
     for (const numbers of ['127.0.0.1', '203.0.113.4', '[::1]']) assert.ok(!at(numbers, able), numbers);
   });
 
-  it('are unavailable if a browser function is missing', () => {
+  it('passkeys are unavailable if a browser function is missing', () => {
     const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = able;
     for (const unable of [
       undefined,
@@ -27,7 +27,7 @@ describe('passkeys in a browser', () => {
       assert.ok(!at('desk.example.com', unable));
   });
 
-  it('fail with a sentence that says what to do, unless the person cancelled', () => {
+  it('a failed passkey says what to do, unless the person cancelled', () => {
     const failure = (name: string, action: 'add' | 'use') => failureIn(action, new DOMException('', name));
     for (const action of ['add', 'use'] as const) {
       assert.equal(failure('NotAllowedError', action), null);

@@ -23,7 +23,7 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
 
 type Action = 'add' | 'use';
 
-/** What to do after a failure; null if the user cancelled or the time ran out. */
+/** Null if the user cancelled or the time ran out. */
 export function failureIn(action: Action, error: unknown): string | null {
   switch (error instanceof DOMException ? error.name : '') {
     case 'NotAllowedError':

@@ -20,7 +20,7 @@ describe('correcting a person', () => {
   const questions = questionsFor(PERSON, FIELDS);
   const before = draftOf(PERSON, questions);
 
-  it('starts with the current answers, including those to removed questions', () => {
+  it('a correction starts with the current answers, including those to removed questions', () => {
     assert.deepEqual(questions, [
       { ...FIELDS[0], isAsked: true },
       { ...FIELDS[1], isAsked: true },
@@ -33,7 +33,7 @@ describe('correcting a person', () => {
     });
   });
 
-  it("offers the form's options and choices made earlier", () => {
+  it("a correction offers the form's options and choices made earlier", () => {
     const offered = choicesOf(['Tools', 'Prompts'], ['Prompts', 'Data']);
     assert.deepEqual(offered, ['Tools', 'Prompts', 'Data']);
     const more = withChoice(offered, 'Prompts; Data', { choice: 'Tools', isChosen: true });
@@ -42,7 +42,7 @@ describe('correcting a person', () => {
     assert.equal(withChoice(['Tools'], 'Tools', { choice: 'Tools', isChosen: false }), '');
   });
 
-  it('changes only what differs', () => {
+  it('a correction changes only what differs', () => {
     assert.equal(changesIn(before, before), null);
     assert.equal(changesIn(before, { ...before, name: ' Ada Lovelace ' }), null);
     assert.deepEqual(changesIn(before, { ...before, name: 'Ada King ' }), { name: 'Ada King' });

@@ -24,12 +24,10 @@ export const questionsFor = (
     .map(([id, { label }]) => ({ id, label, options: null, areSeveral: false, isAsked: false })),
 ];
 
-/** Includes stored choices that the form no longer offers. */
 export const choicesOf = (options: readonly string[], held: readonly string[]): readonly string[] => [
   ...new Set([...options, ...held]),
 ];
 
-/** Keeps the order of the options. */
 export function withChoice(
   offered: readonly string[],
   typed: string,
@@ -56,7 +54,10 @@ export type Changes = {
   answers?: Record<string, string>;
 };
 
-/** @returns null without changes; ignores surrounding spaces */
+/**
+ * Ignores surrounding spaces.
+ * @returns null without changes
+ */
 export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
   const changes: Changes = {};
   for (const field of ['name', 'company'] as const)

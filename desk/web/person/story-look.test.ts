@@ -4,17 +4,17 @@ import { describe, it } from 'node:test';
 import { detailsOf, storyDays, toneOf } from '#desk/web/person/story-look.ts';
 
 describe('an entry in a timeline', () => {
-  it('is bad news after a failed delivery, whatever its kind', () => {
+  it('a failed delivery is bad news in a timeline, whatever its kind', () => {
     assert.equal(toneOf({ kind: 'mail', what: 'mail sent' }), 'quiet');
     assert.equal(toneOf({ kind: 'mail', what: 'mail failed' }), 'bad');
     assert.equal(toneOf({ kind: 'webhook', what: 'webhook dead' }), 'bad');
     assert.equal(toneOf({ kind: 'code', what: 'had entered wrong codes' }), 'bad');
     assert.equal(toneOf({ kind: 'code', what: 'entered the code' }), 'good');
-    assert.equal(toneOf({ kind: 'withdrawal', what: 'took the consent back' }), 'bad');
+    assert.equal(toneOf({ kind: 'withdrawal', what: 'withdrew the consent' }), 'bad');
     assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
   });
 
-  it('shows at once which mail it was and why it failed, and the rest on demand', () => {
+  it('a timeline entry shows at once which mail failed and why, and the rest on demand', () => {
     const details = {
       kind: 'code',
       attempts: '1',
@@ -35,7 +35,7 @@ describe('an entry in a timeline', () => {
     );
   });
 
-  it('shows all changes of a correction at once', () => {
+  it('a timeline entry shows all changes of a correction at once', () => {
     const { telling, more } = detailsOf({
       kind: 'correction',
       what: 'was corrected by the operator',
@@ -45,7 +45,7 @@ describe('an entry in a timeline', () => {
     assert.deepEqual(more, []);
   });
 
-  it('is listed under its day, newest first', () => {
+  it('lists timeline entries under their day, newest first', () => {
     const entries = ['2026-11-20T10:00Z', '2026-11-21T09:00Z', '2026-11-21T11:00Z'].map((at) => ({ at }));
     assert.deepEqual(
       storyDays(entries, (at) => at.slice(0, 10)),

@@ -58,7 +58,6 @@ export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'
   };
 }
 
-/** Times are shown in the reader's zone. */
 export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
 export type StoryDay<Entry> = { readonly day: string; readonly entries: readonly Entry[] };

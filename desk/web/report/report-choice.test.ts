@@ -12,7 +12,7 @@ const NOW = Date.parse('2026-01-31T23:59:00Z');
 const read = (query: string) => readReportChoice(new URLSearchParams(query));
 
 describe('the choice of a report', () => {
-  it('defaults to the last 30 days of everyone', () => {
+  it('the report defaults to the last 30 days of everyone', () => {
     assert.deepEqual(read(''), { period: '30d' });
     assert.deepEqual(read('period=&source=&campaign=+'), { period: '30d' });
     assert.deepEqual(read('period=2026-01&source=news%26more&campaign=spring&variant=short'), {
@@ -23,17 +23,17 @@ describe('the choice of a report', () => {
     });
   });
 
-  it('is read from the URL it makes', () => {
+  it('reads the choice of a report from the URL it makes', () => {
     for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring&variant=short'])
       assert.equal(String(new URLSearchParams(reportQuery(read(query)))), query);
   });
 
-  it('names the default period in the URL of the file', () => {
+  it("the URL of the report's file names the default period", () => {
     assert.equal(reportFileUrl(read('')), '/api/report.html?period=30d');
     assert.equal(reportFileUrl(read('source=a%26b')), '/api/report.html?period=30d&source=a%26b');
   });
 
-  it('offers twelve months of UTC, newest first', () => {
+  it('the report offers twelve months of UTC, newest first', () => {
     const offered = offeredPeriods(NOW, '30d');
     assert.deepEqual(
       offered.filter(({ period }) => period.includes('-')).map(({ period }) => period),
@@ -48,7 +48,7 @@ describe('the choice of a report', () => {
     assert.equal(offered.find(({ period }) => period === '2025-12')?.label, 'December 2025');
   });
 
-  it('also offers a period typed into the URL', () => {
+  it('the report also offers a period typed into the URL', () => {
     assert.deepEqual(offeredPeriods(NOW, '3w')[0], { period: '3w', label: 'Last 3 weeks' });
     assert.deepEqual(offeredPeriods(NOW, '1d')[0], { period: '1d', label: 'Last day' });
     assert.deepEqual(offeredPeriods(NOW, 'always')[0], { period: 'always', label: 'always' });

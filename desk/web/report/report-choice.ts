@@ -4,7 +4,7 @@ const DEFAULT_PERIOD = '30d';
 const SPANS = ['7d', '30d', '90d', '52w'] as const;
 const MONTHS = 12;
 
-/** Leaves validation of the period to the server. */
+/** The server validates the period. */
 export function readReportChoice(query: URLSearchParams): ReportAsked {
   const said = (name: string) => query.get(name)?.trim() || undefined;
   const source = said('source');
@@ -54,7 +54,6 @@ export function offeredPeriods(now: number, chosen: string): readonly OfferedPer
     : [{ period: chosen, label: labelOf(chosen) }, ...all];
 }
 
-/** Examples: Last 30 days, Last 4 weeks, November 2026; other texts stay. */
 function labelOf(period: string): string {
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
   if (count !== undefined) {

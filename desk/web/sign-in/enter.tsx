@@ -1,4 +1,4 @@
-// Handles the link of `desk open`: takes the token from the fragment, which is never sent, and clears it.
+// Takes the token of `desk open` from the fragment, which is never sent, and clears it.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 

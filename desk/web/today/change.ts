@@ -1,6 +1,5 @@
 export type Change = { readonly direction: 'more' | 'less' | 'same'; readonly by: number };
 
-/** @returns null without a comparison */
 export function changeOf(now: number | null, before: number | null | undefined): Change | null {
   if (now === null || before === null || before === undefined) return null;
   const by = now - before;

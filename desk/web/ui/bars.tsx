@@ -1,4 +1,3 @@
-// Small SVG charts; their values are also available as text.
 import styles from '#desk/web/ui/bars.module.css';
 
 export type Bar = { readonly name: string; readonly value: number; readonly words: string };
@@ -47,10 +46,7 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
   );
 }
 
-/**
- * Decorative.
- * @param share from 0 to 1
- */
+/** @param share from 0 to 1 */
 export function ShareBar({ share }: { readonly share: number }) {
   return (
     <svg className={styles.share} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden>

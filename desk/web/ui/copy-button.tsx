@@ -26,7 +26,7 @@ export function CopyButton({ text, name }: { readonly text: string; readonly nam
         className={styles.copy}
         aria-label={words.copyOf(name)}
         onClick={() => {
-          // Browsers offer no clipboard at plain http.
+          // Browsers offer no clipboard on plain http.
           const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
           done.then(
             () => setState('copied'),

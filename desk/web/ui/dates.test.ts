@@ -7,21 +7,21 @@ const BERLIN = { timeZone: 'Europe/Berlin' };
 const NOW = new Date('2026-11-23T06:30:00Z');
 
 describe('times in the desk', () => {
-  it("use the reader's zone", () => {
+  it("shows times in the reader's zone", () => {
     assert.equal(dateTime('2026-11-23T23:30:00Z', BERLIN), '24 Nov 2026, 00:30');
   });
 
-  it('are as short as possible without ambiguity', () => {
+  it('shows times as short as possible without ambiguity', () => {
     assert.equal(shortTime('2026-11-22T23:30:00Z', NOW, BERLIN), '00:30');
     assert.equal(shortTime('2026-11-22T22:30:00Z', NOW, BERLIN), '22 Nov, 23:30');
     assert.equal(shortTime('2025-11-23T06:30:00Z', NOW, BERLIN), '23 Nov 2025');
   });
 
-  it('have UTC beside them, to the second', () => {
+  it('shows UTC next to a time, to the second', () => {
     assert.equal(utcTime('2026-11-23T06:30:05.123Z'), '2026-11-23 06:30:05');
   });
 
-  it('use the UTC day in every zone', () => {
+  it('uses the UTC day in every time zone', () => {
     assert.equal(dayName('2026-11-01'), '1 Nov');
     assert.equal(dayOf(new Date('2026-11-23T23:59:59Z')), '2026-11-23');
     assert.equal(dayOf(NOW, 23), '2026-10-31');

@@ -27,15 +27,9 @@ export function shortTime(iso: string, now = new Date(), zone: Zone = {}): strin
 /** Example: 2026-11-23 07:17:05, in UTC */
 export const utcTime = (iso: string): string => new Date(iso).toISOString().slice(0, 19).replace('T', ' ');
 
-/**
- * Example: 23 Nov. Days are in UTC.
- * @param day 2026-11-23
- */
+/** Example: 23 Nov for 2026-11-23, in UTC */
 export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC' }).format(new Date(day));
 
-/**
- * The UTC day of a time, such as 2026-11-23.
- * @param daysBefore days to subtract
- */
+/** Example: 2026-11-23, in UTC */
 export const dayOf = (time: Date, daysBefore = 0): string =>
   new Date(time.getTime() - daysBefore * 86_400_000).toISOString().slice(0, 10);

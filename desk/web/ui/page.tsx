@@ -11,7 +11,7 @@ type PageProps = {
   readonly children: ReactNode;
 };
 
-/** After navigation, focus moves to the heading, so that screen readers announce the page. */
+/** After navigation, focus moves to the heading, so screen readers announce the page. */
 export function Page({ title, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

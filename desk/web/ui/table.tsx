@@ -1,4 +1,3 @@
-// A table by TanStack; on a phone, rows become blocks.
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
 import { useEffect, useMemo, useRef, useState, type ReactNode, useSyncExternalStore } from 'react';
 
@@ -148,7 +147,7 @@ export function Table<Row extends object>({
   );
 }
 
-/** A scrolling table is focusable, so that arrow keys scroll it. */
+/** A scrolling table is focusable, so arrow keys scroll it. */
 function Scroller({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);
