@@ -318,7 +318,7 @@ for (const engine of ENGINES) {
           const stopped = await run({
             signal: interrupted.signal,
             progress: (line) => {
-              if (line === '500 of 1234 lines …') interrupted.abort();
+              if (line === '500 of 1234 people …') interrupted.abort();
             },
           });
           assert.equal(stopped.exitCode, 130);
@@ -327,7 +327,7 @@ for (const engine of ENGINES) {
           const answer = await run({ progress: (line) => void progress.push(line) });
           assert.equal(answer.exitCode, 0, answer.notes);
           assert.match(answer.notes, /^734 people imported .*\n +500 {2}already imported/m);
-          assert(progress.includes('1000 of 1234 lines …'), progress.join());
+          assert(progress.includes('1000 of 1234 people …'), progress.join());
         });
         const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
         const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);

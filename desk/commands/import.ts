@@ -25,7 +25,7 @@ const STATUSES_MAX = 1_000;
 const STATUS_MAX_LENGTH = 60;
 
 type BadLine = { readonly line: number; readonly reason: string };
-type Outcome = ImportCounts & {
+type Found = {
   readonly rows: number;
   /** Rows that repeat an e-mail address. */
   readonly repeated: number;
@@ -41,19 +41,12 @@ type Outcome = ImportCounts & {
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
+type Outcome = Found & ImportCounts;
 type LeftOutAnswers = LeftOut & {
   readonly count: number;
   readonly line: number;
 };
 type LeftOutStatus = { readonly status: string; readonly count: number };
-type Found = Pick<
-  Outcome,
-  'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut' | 'columnsUsed' | 'columnsNotUsed' | 'garbled'
->;
-type LeftOutEmails = {
-  readonly unsubscribed: ReadonlySet<string>;
-  readonly bad: ReadonlySet<string>;
-};
 
 export function addImport(program: Command, desk: Desk): void {
   program
@@ -96,41 +89,45 @@ Example:
       const consentSource = readConsentSource(typed);
       await using handle = await openInput(file);
       const { database, campaign, secrets, clock } = await desk.service();
-      const { form } = campaign;
-      const takenStatuses = new Set(takeStatus.map((status) => statusKey(status.trim())));
-      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form, takenStatuses };
-      const { found, leftOutEmails } = await checkRows(desk, source);
-      const { rows, badLines } = found;
+      const now = clock();
+      const { people, found } = await readWholeFile(desk, {
+        file,
+        handle,
+        dateOrder,
+        now,
+        signal: desk.signal,
+        form: campaign.form,
+        takenStatuses: new Set(takeStatus.map((status) => statusKey(status.trim()))),
+      });
+      const { badLines } = found;
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
           `Nothing was imported. Fix ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
         );
       }
-      let isNoted = dryRun;
-      const counts = await importRows(source, {
-        skipBad,
-        leftOutEmails,
-        onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
-        write: async (people) => {
-          const written = await importPeople(
-            database,
-            // IDs of one millisecond are ordered, so people keep the order of the file.
-            people.map((person) => ({
-              ...person,
-              id: uuid(),
-              pseudonyms: pseudonymsOf(secrets, person.email),
-            })),
-            { consentSource, fileName: path.basename(file), now: source.now, dryRun },
-          );
-          // Logged with the first batch, because the import may be stopped before the last.
-          if (written.imported > 0 && !isNoted) {
-            await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
-            isNoted = true;
-          }
-          return written;
-        },
-      });
+      const counts = {
+        imported: 0,
+        withoutConsentTime: 0,
+        alreadyImported: 0,
+        verified: 0,
+        erased: 0,
+        suppressed: 0,
+      };
+      for (let at = 0; at < people.length; at += AT_ONCE) {
+        desk.signal.throwIfAborted();
+        // IDs of one millisecond are ordered, so people keep the order of the file.
+        const batch = people
+          .slice(at, at + AT_ONCE)
+          .map((person) => ({ ...person, id: uuid(), pseudonyms: pseudonymsOf(secrets, person.email) }));
+        const fileName = path.basename(file);
+        const written = await importPeople(database, batch, { consentSource, fileName, now, dryRun });
+        // Logged with the first people, because the import may be stopped before the last.
+        if (written.imported > 0 && counts.imported === 0 && !dryRun)
+          await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
+        for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
+        desk.progress(`${at + batch.length} of ${people.length} people …`);
+      }
       const outcome: Outcome = { ...found, ...counts };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
@@ -146,17 +143,20 @@ function readConsentSource(typed: string): string {
   );
 }
 
-async function checkRows(
+/** Reads the file before anything is imported, because any row may say that a person unsubscribed. */
+async function readWholeFile(
   desk: Desk,
   source: PeopleFile,
-): Promise<{ readonly found: Found; readonly leftOutEmails: LeftOutEmails }> {
+): Promise<{ readonly people: readonly FoundPerson[]; readonly found: Found }> {
+  const all: FoundPerson[] = [];
   const badLines: BadLine[] = [];
+  const inBadLines = new Set<string>();
+  const unsubscribedEmails = new Set<string>();
   const leftOut = new Map<string, LeftOutAnswers>();
   const statuses = new Map<string, LeftOutStatus>();
   let garbled = { count: 0, line: 0 };
   let headings: Headings = { used: [], unused: [] };
-  const leftOutEmails = { unsubscribed: new Set<string>(), bad: new Set<string>() };
-  let rows = 0;
+  let [rows, unsubscribed, alsoInBadLine, repeated] = [0, 0, 0, 0];
   const onColumns = (found: Headings) => {
     headings = found;
     desk.note(`Columns used: ${sayHeadings(found.used)}.`);
@@ -164,93 +164,49 @@ async function checkRows(
   };
   for await (const row of readPeople(source, onColumns)) {
     rows += 1;
+    if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
     if (row.type === 'bad') {
       badLines.push({ line: row.line, reason: row.reason });
-      for (const email of row.emails) leftOutEmails.bad.add(email);
-    }
-    if (row.type === 'unsubscribed') {
-      leftOutEmails.unsubscribed.add(row.email);
+      for (const email of row.emails) inBadLines.add(email);
+    } else if (row.type === 'unsubscribed') {
+      unsubscribed += 1;
+      unsubscribedEmails.add(row.email);
       const key = statusKey(row.status);
       const { status, count } = statuses.get(key) ?? { status: row.status, count: 0 };
       if (count > 0 || statuses.size < STATUSES_MAX) statuses.set(key, { status, count: count + 1 });
+    } else {
+      all.push(row.person);
+      if (isGarbled(row.person)) garbled = { count: garbled.count + 1, line: garbled.line || row.line };
+      for (const answer of row.leftOut) {
+        const key = `${answer.id} ${answer.reason}`;
+        const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
+        leftOut.set(key, { ...answer, count: count + 1, line });
+      }
     }
-    if (row.type === 'person' && isGarbled(row.person))
-      garbled = { count: garbled.count + 1, line: garbled.line || row.line };
-    for (const answer of row.type === 'person' ? row.leftOut : []) {
-      const key = `${answer.id} ${answer.reason}`;
-      const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
-      leftOut.set(key, { ...answer, count: count + 1, line });
-    }
-    if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
   }
-  const statusesLeftOut = [...statuses.values()].toSorted((one, other) => other.count - one.count);
-  const { used: columnsUsed, unused: columnsNotUsed } = headings;
-  const answersLeftOut = [...leftOut.values()];
+  const people = new Map<string, FoundPerson>();
+  for (const person of all) {
+    if (unsubscribedEmails.has(person.email)) unsubscribed += 1;
+    else if (inBadLines.has(person.email)) alsoInBadLine += 1;
+    else if (people.has(person.email)) repeated += 1;
+    else people.set(person.email, person);
+  }
   return {
-    found: { rows, badLines, answersLeftOut, statusesLeftOut, garbled, columnsUsed, columnsNotUsed },
-    leftOutEmails,
+    people: [...people.values()],
+    found: {
+      rows,
+      repeated,
+      unsubscribed,
+      statusesLeftOut: [...statuses.values()].toSorted((one, other) => other.count - one.count),
+      alsoInBadLine,
+      badLines,
+      answersLeftOut: [...leftOut.values()],
+      garbled,
+      columnsUsed: headings.used,
+      columnsNotUsed: headings.unused,
+    },
   };
 }
-
-async function importRows(
-  source: PeopleFile,
-  {
-    skipBad,
-    leftOutEmails,
-    write,
-    onRead,
-  }: {
-    skipBad: boolean;
-    leftOutEmails: LeftOutEmails;
-    write: (people: readonly FoundPerson[]) => Promise<ImportCounts>;
-    onRead: (rows: number) => void;
-  },
-): Promise<Omit<Outcome, keyof Found>> {
-  const counts = {
-    imported: 0,
-    withoutConsentTime: 0,
-    alreadyImported: 0,
-    verified: 0,
-    erased: 0,
-    suppressed: 0,
-  };
-  let [repeated, unsubscribed, alsoInBadLine, read] = [0, 0, 0, 0];
-  const seen = new Set<string>();
-  let batch: FoundPerson[] = [];
-  const writeBatch = async () => {
-    if (batch.length === 0) return;
-    const written = await write(batch);
-    batch = [];
-    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
-    onRead(read);
-  };
-  for await (const row of readPeople(source)) {
-    read += 1;
-    if (row.type === 'bad' && !skipBad) throw changed(source.file);
-    if (row.type === 'bad') continue;
-    if (row.type === 'unsubscribed' || leftOutEmails.unsubscribed.has(row.person.email)) {
-      unsubscribed += 1;
-      continue;
-    }
-    if (leftOutEmails.bad.has(row.person.email)) {
-      alsoInBadLine += 1;
-      continue;
-    }
-    if (seen.has(row.person.email)) {
-      repeated += 1;
-      continue;
-    }
-    seen.add(row.person.email);
-    if (batch.push(row.person) === AT_ONCE) await writeBatch();
-  }
-  await writeBatch();
-  return { ...counts, repeated, unsubscribed, alsoInBadLine };
-}
-
-const changed = (file: string): CommandFailure =>
-  new CommandFailure(
-    `${file} changed during the import. Run the import again: it skips people who are already imported.`,
-  );
 
 function noteBadLines(desk: Desk, badLines: readonly BadLine[]): void {
   for (const { line, reason } of badLines.slice(0, BAD_LINES_SHOWN)) desk.note(`Line ${line} ${reason}.`);
