@@ -22,7 +22,7 @@ import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { endWithSentence } from '#server/platform/machine-failures.ts';
+import { endWithSentence } from '#server/platform/system-errors.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import {
   CAMPAIGN_FOLDER,

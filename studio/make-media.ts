@@ -13,8 +13,8 @@ import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { isScalar, parseDocument, visit } from 'yaml';
 
-import { endWithSentence, explainWriting } from '#server/platform/machine-failures.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { endWithSentence, explainWriting } from '#server/platform/system-errors.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];

@@ -11,7 +11,7 @@ import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/bounces/accept-message.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { complaintsTo } from '#server/consent/withdraw.ts';
 
 const DONE = 'done';

@@ -6,8 +6,7 @@ import path from 'node:path';
 
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { errorCode } from '#server/platform/error-code.ts';
-import { explainWriting } from '#server/platform/machine-failures.ts';
+import { errorCode, explainWriting } from '#server/platform/system-errors.ts';
 
 const WRITTEN_AT_ONCE = 60_000;
 

@@ -19,7 +19,7 @@ import { examineAddress, examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 

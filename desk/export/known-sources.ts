@@ -4,7 +4,7 @@ import { attributionPages } from '#server/db/contacts/attributions.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 
 const NAMES_KEPT = 10_000;
 const NAMES_LISTED = 12;

@@ -4,7 +4,7 @@ import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
 import type { LeadRecord } from '#server/db/contacts/person.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';

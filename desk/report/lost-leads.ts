@@ -4,7 +4,7 @@ import type { Span } from '#server/db/queries/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import type { PlatformLookup } from '#server/stats/mail-platform-lookup.ts';
 import { FATES } from '#desk/report/sentences.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
-import { mistakesOf, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { mistakesOf, type Mistake, type Mistakes } from '#server/platform/mistakes.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 /** A path relative to the project, or absolute if the campaign is elsewhere. */
 export function nameOf(folder: string, file: string): string {

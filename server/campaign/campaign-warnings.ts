@@ -11,8 +11,7 @@ import { both, MEDIA, mediaOfPages, weightWarning } from '#server/campaign/media
 import { inVariant, OWN_PAGE, VARIANT_FILES, variantsIn } from '#server/campaign/variants.ts';
 import { landingOf } from '#server/campaign/words-and-files.ts';
 import { lineOfEntry, readWords } from '#server/campaign/words-file.ts';
-import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import { type Mistake, nearestName, sayMistake } from '#server/platform/mistakes.ts';
 import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 

@@ -8,7 +8,7 @@ import { readForm } from '#server/campaign/own-form.ts';
 import { OWN_PAGE, variantMistakes, variantsIn } from '#server/campaign/variants.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
-import { mistakesOf, sayMistake, type Mistake } from '#server/platform/mistake.ts';
+import { mistakesOf, sayMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,

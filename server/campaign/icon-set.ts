@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { errorCode } from '#server/platform/error-code.ts';
-import { byNearness, nearestName } from '#server/platform/nearest-name.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { byNearness, nearestName } from '#server/platform/mistakes.ts';
 import { DRAWN_ICONS } from '#shared/campaign-schema.ts';
 
 type IconSet = {

@@ -4,7 +4,7 @@ import * as yaml from 'yaml';
 
 import { nameOf, readText } from '#server/campaign/campaign-folder.ts';
 import { lineOfEntry } from '#server/campaign/words-file.ts';
-import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
+import { sayMistake, type Mistake } from '#server/platform/mistakes.ts';
 
 export const SAMPLE = {
   people: ['Sarah Lindqvist', 'Marcus Adeyemi', 'Katharina Voss', 'Emre Aydın', 'Lena Brandstätter'],

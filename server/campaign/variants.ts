@@ -3,8 +3,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 import { nameOf, namesIn } from '#server/campaign/campaign-folder.ts';
-import type { Mistake } from '#server/platform/mistake.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import { type Mistake, nearestName } from '#server/platform/mistakes.ts';
 
 export const OWN_PAGE = 'a';
 /** Mails, errors and form questions are the same for all variants. */

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 
 import { parseSync } from 'vite';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
@@ -19,7 +19,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/setting-values.ts': 'settings',
   'server/settings/settings.ts': 'settings',
   'server/settings/settings-table.ts': 'settings',
-  'server/platform/machine-failures.ts': 'errors of the operating system',
+  'server/platform/system-errors.ts': 'errors of the operating system',
   'server/http/health.ts': 'for monitors',
   'server/http/write-faults.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
@@ -30,11 +30,11 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/log/logger.ts': 'the log',
   'server/log/metrics-server.ts': 'for monitors',
   'server/log/request-times.ts': 'for monitors',
-  'server/platform/private-files.ts': 'files that others can read',
+  'server/platform/files.ts': 'files that others can read',
   'server/startup/why-the-start-failed.ts': 'why the server cannot start',
   'server/startup/open-secrets.ts': 'why the server cannot start',
   'server/startup/service.ts': 'why the server cannot start',
-  'server/platform/public-addresses.ts': 'why a webhook is not called',
+  'server/platform/ip-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
   'server/campaign/article.ts': 'mistakes in campaign/',
   'server/campaign/campaign.ts': 'mistakes in campaign/',

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { it } from 'node:test';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 it('docs/architecture.md describes exactly the existing tables', () => {
   const document = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'architecture.md'), 'utf8');

@@ -2,7 +2,7 @@
 // a time does it.
 import { setTimeout } from 'node:timers/promises';
 
-import { createRests } from '#server/platform/spare-time.ts';
+import { createRests } from '#server/platform/background-work.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';

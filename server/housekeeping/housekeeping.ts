@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { Metrics } from '#server/log/metrics.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { startWakeLoop } from '#server/platform/background-work.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';

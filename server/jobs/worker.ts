@@ -4,7 +4,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { startWakeLoop } from '#server/platform/background-work.ts';
 
 /** For jobs of other processes, expired leases and ended back-offs. */
 const POLL_MS = 1_000;

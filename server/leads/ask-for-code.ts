@@ -23,7 +23,7 @@ import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen
 import type { Limits } from '#server/limits/limits.ts';
 import { queueCodeMail } from '#server/mail/templates/code-mail.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { CodeRequested } from '#shared/api.ts';

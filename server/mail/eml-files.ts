@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import PostalMime from 'postal-mime';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**

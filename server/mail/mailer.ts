@@ -11,11 +11,11 @@ import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
 import { REFUSES_US } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
 import { isAboutUs, meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
-import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
+import { makeWholeFolderPrivate } from '#server/platform/files.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so duplicate deliveries show as one. */

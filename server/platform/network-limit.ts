@@ -1,5 +1,5 @@
 // A limit counted in bounded memory: for events that are not worth a database row.
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 
 type Outcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };

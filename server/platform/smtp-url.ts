@@ -1,4 +1,4 @@
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 
 /**
  * True if it sends a login to another machine and the URL does not permit clear text.

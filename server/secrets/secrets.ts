@@ -11,8 +11,8 @@ import {
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
-import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/private-files.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/files.ts';
 
 const PURPOSES = [
   'one-time code',

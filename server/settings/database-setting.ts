@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { withParameters, type DatabaseAddress } from '#server/platform/database-url.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { bareAtWarnings, loginMistake } from '#server/settings/login-in-url.ts';
 import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
 

@@ -4,10 +4,9 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { errorCode } from '#server/platform/error-code.ts';
-import { sayMistake, type Mistake } from '#server/platform/mistake.ts';
-import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { sayMistake, type Mistake } from '#server/platform/mistakes.ts';
+import { openToOthers, PROJECT_FOLDER, sayOpenToOthers } from '#server/platform/files.ts';
 import { databaseUrl, databaseWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
 import { misspeltNames, readEnvText, type EnvFile } from '#server/settings/env-text.ts';
 import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 
 import fc from 'fast-check';
 
-import { sayMistake } from '#server/platform/mistake.ts';
+import { sayMistake } from '#server/platform/mistakes.ts';
 import { misspeltNames, readEnvText } from '#server/settings/env-text.ts';
 
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);

@@ -1,8 +1,7 @@
 // Finds mistakes in .env and in names of variables, because a server would otherwise silently use a default.
 import { parseEnv } from 'node:util';
 
-import type { Mistake } from '#server/platform/mistake.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import { type Mistake, nearestName } from '#server/platform/mistakes.ts';
 import { isSettingName, SETTING_NAMES } from '#server/settings/settings-table.ts';
 
 export type EnvFile = {

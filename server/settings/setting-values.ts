@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { loginMistake } from '#server/settings/login-in-url.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/single-line.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { allowsClearText, sendsLogin } from '#server/platform/smtp-url.ts';
 import { databaseWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
 import { bareAtWarnings } from '#server/settings/login-in-url.ts';

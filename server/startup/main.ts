@@ -4,7 +4,7 @@ import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { pageMistakes } from '#server/campaign/campaign.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
 import { startUpkeep } from '#server/housekeeping/housekeeping.ts';

@@ -17,7 +17,7 @@ import { dkimComplaint } from '#server/mail/dkim-key.ts';
 import { openMail, type MailParts, type OpenMail } from '#server/mail/mail.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
-import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
+import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import {
   CannotOpen,
@@ -27,7 +27,7 @@ import {
   orRefuse,
 } from '#server/startup/why-the-start-failed.ts';
 import { openSecrets, secretFileIn } from '#server/startup/open-secrets.ts';
-import type { ResolveName } from '#server/platform/public-addresses.ts';
+import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
 
 const NEWER_DATABASE =

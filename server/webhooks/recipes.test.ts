@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { LEAD_EVENT_TYPES } from '#server/db/schema.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 
 import { Webhook } from 'standardwebhooks';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import {
   addressRefusal,
   AddressRefused,
@@ -13,7 +13,7 @@ import {
   resolveOnThisMachine,
   type AddressRules,
   type ResolveName,
-} from '#server/platform/public-addresses.ts';
+} from '#server/platform/ip-addresses.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { slackMessage } from '#server/webhooks/slack-message.ts';

@@ -16,7 +16,7 @@ import { countAttemptAt } from '#server/codes/challenges.ts';
 import { endCodes, acceptCode } from '#server/codes/codes.ts';
 import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';

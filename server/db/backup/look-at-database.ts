@@ -16,7 +16,7 @@ import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 import { createLastWrites } from '#server/db/engine/last-writes.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 const PATIENCE_MS = 5_000;
 const MOST_DAMAGE = 3;

@@ -9,7 +9,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
-import { flushFolder } from '#server/platform/private-files.ts';
+import { flushFolder } from '#server/platform/files.ts';
 
 /** SQLite's primary result codes: SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);

@@ -9,7 +9,7 @@ import { createLastWrites, type LastWrites } from '#server/db/engine/last-writes
 import { openPostgresPool } from '#server/db/engine/postgres.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
-import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
+import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/files.ts';
 
 export type Db = Kysely<Schema>;
 

@@ -1,4 +1,4 @@
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:
 // wait cut short, 40xxx: rolled back for another), socket errors, and SQLite's busy, full, read-only and I/O errors.

@@ -7,7 +7,7 @@ import { deleteOverSessions } from '#server/db/tables/desk-sessions.ts';
 import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
 import { deleteVariantCounts } from '#server/db/tables/variant-counts.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 /** Older rows expire. Milliseconds since 1970; null: keep. */

@@ -6,7 +6,7 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 type Tables = typeof TABLES;

@@ -20,7 +20,7 @@ import {
 import { heading } from '#server/mail/templates/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
 import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/templates/new-lead-mail.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 

@@ -16,7 +16,7 @@ import { suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
 import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
 import type { Letter, LetterKind, LetterParts } from '#server/mail/templates/letter-kind.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';

@@ -1,5 +1,5 @@
 import type { NewLead } from '#server/db/queries/new-leads.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import {
   DIRECT,
   ERASED,

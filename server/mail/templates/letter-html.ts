@@ -1,5 +1,5 @@
 // A column of text for every mail program, light or dark.
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import { languageAttributes } from '#shared/words.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;

@@ -28,7 +28,7 @@ import {
   type Block,
 } from '#server/mail/templates/lead-words.ts';
 import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 import { fill } from '#shared/words.ts';

@@ -2,6 +2,10 @@
 // fault.
 import process from 'node:process';
 
+/** Such as ENOENT or 57014, or null. */
+export const errorCode = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
 /** Follow "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'its folder is a file. Name another.',

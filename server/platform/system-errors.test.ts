@@ -4,8 +4,8 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writ
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { explainSystemFailure, explainWriting } from '#server/platform/machine-failures.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
 import { distFolder } from '#server/http/releases.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -68,9 +68,7 @@ describe('the start', () => {
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
       const files = [
         'start.js',
-        ...['checked-start.js', 'collect-garbage.ts', 'machine-failures.ts'].map(
-          (file) => `platform/${file}`,
-        ),
+        ...['checked-start.js', 'collect-garbage.ts', 'system-errors.ts'].map((file) => `platform/${file}`),
       ];
       for (const file of files)
         copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));

@@ -1,4 +1,5 @@
-// Repeats work one round at a time, at intervals and when woken.
+// Work that runs next to the visitors' requests.
+import { setTimeout as wait } from 'node:timers/promises';
 
 export type WakeLoop = {
   readonly wake: () => void;
@@ -56,5 +57,22 @@ export function startWakeLoop({
       wake();
       await running;
     },
+  };
+}
+
+// Runs background work without slowing visitors. Without rests, sealing 3,000 consents delayed one flow in a
+// hundred by a third.
+
+/** The work gets a sixth of the time. */
+const RESTS = 5;
+/** A piece may only have waited for the database. */
+const MOST_REST_MS = 500;
+
+/** @returns a function to await after each piece: it rests five times as long as the piece took */
+export function createRests(): () => Promise<void> {
+  let begun = performance.now();
+  return async () => {
+    await wait(Math.min((performance.now() - begun) * RESTS, MOST_REST_MS));
+    begun = performance.now();
   };
 }

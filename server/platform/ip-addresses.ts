@@ -1,9 +1,36 @@
-// Decides which IP addresses a webhook may call. Names are checked in the connection's own DNS query, so a
-// later change of DNS (rebinding) gains nothing.
+// Networks of visitors, this machine, and the IP addresses that a webhook may call.
 import { lookup as lookupOnThisMachine, type LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIPv6, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
+
+/**
+ * IPv4: the IP address. IPv6: its /64, the smallest network a subscriber gets (RFC 6177), so nobody has 2^64
+ * separate counts.
+ * @param clientAddress as server/http/visitor-address.ts reads it
+ */
+export function networkOf(clientAddress: string): string {
+  if (!isIPv6(clientAddress) || !ipaddr.isValid(clientAddress)) return clientAddress;
+  const address = ipaddr.process(clientAddress);
+  if (address.kind() === 'ipv4') return address.toString();
+  const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
+    .toNormalizedString()
+    .split('%');
+  return `${network}/64`;
+}
+
+/**
+ * Decides without a DNS query.
+ * @param host from a URL; empty means the default, this machine
+ */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (bare === '' || bare === 'localhost' || bare.endsWith('.localhost')) return true;
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
+}
+
+// Decides which IP addresses a webhook may call. Names are checked in the connection's own DNS query, so a
+// later change of DNS (rebinding) gains nothing.
 
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 /**

@@ -1,7 +1,11 @@
+// The project's folder, and files that only their owner may read.
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+
+/** The folder of package.json. */
+export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
 const FOR_OTHERS = 0o077;
 
