@@ -19,9 +19,8 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
-import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
-import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
-import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
+import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import {

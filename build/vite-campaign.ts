@@ -5,10 +5,9 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 
 import { readConsent } from '#server/campaign/campaign.ts';
-import { iconDrawing } from '#server/campaign/icon-set.ts';
-import { sizeInName, svgSize } from '#server/campaign/media-files.ts';
+import { iconDrawing, sizeInName, svgSize } from '#server/campaign/pictures.ts';
 import { readForm } from '#server/campaign/own-form.ts';
-import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';

@@ -238,7 +238,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a different origin cannot post',
     fault: 'skip the origin check',
-    file: 'server/http/same-origin.ts',
+    file: 'server/http/host-and-origin.ts',
     find: "    if (origin === 'ours') return;\n",
     replace: '    if (origin) return;\n',
     tests: ['server/http/under-a-path.test.ts'],

@@ -14,7 +14,7 @@ import {
 } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
 /** The actor of a session without an address in DESK_PEOPLE. */
 export const AT_THE_MACHINE = 'at the machine';

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
 import { bounceAddress } from '#server/secrets/bounce-address.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
-import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Option, type Command } from '@commander-js/extra-typings';
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';

@@ -7,7 +7,7 @@ import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
 
 /** Without `erased`, which only an erasure adds. */

@@ -1,6 +1,5 @@
 // Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';

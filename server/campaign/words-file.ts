@@ -3,8 +3,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
-import { missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
-import { inVariant } from '#server/campaign/variants.ts';
+import { inVariant, missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
 import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
 import {
   type Mistake,

@@ -1,8 +1,7 @@
 // Marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/queries/returned-mail.ts';

@@ -197,7 +197,7 @@ export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-
 
 /** Blocks all mail except requested codes. */
 type Suppressions = {
-  /** A pseudonym (server/secrets/pseudonyms.ts). */
+  /** A pseudonym (server/secrets/secrets.ts). */
   address_key: Fixed<string>;
   reason: Fixed<SuppressionReason>;
   /** Null once erased. */
@@ -293,7 +293,7 @@ type VariantCounts = {
 type DeskSignIns = {
   id: Fixed<string>;
   browser_id: Fixed<string>;
-  /** A pseudonym (server/secrets/pseudonyms.ts). */
+  /** A pseudonym (server/secrets/secrets.ts). */
   address_key: Fixed<string>;
   /** Null if not in DESK_PEOPLE: no code is mailed or accepted. */
   email: Fixed<string | null>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { DAY_MS } from '#server/platform/time.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, newExpiryProgress, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';

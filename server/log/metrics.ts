@@ -1,4 +1,7 @@
 // Metrics for Prometheus. Dashboards depend on names and labels; no label contains personal data.
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/codes/codes.ts';
@@ -7,14 +10,7 @@ import { outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import {
-  startMetricsServer,
-  type MetricsPage,
-  type MetricsServer,
-  type MetricsServerOptions,
-  type Probed,
-} from '#server/log/metrics-server.ts';
-import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
+import { API } from '#shared/api.ts';
 
 type CountedMail =
   | { readonly type: 'sent'; readonly queuedForMs: number }
@@ -221,3 +217,141 @@ function createStateMetrics(
     }
   };
 }
+
+const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+export type MetricsPage = { readonly contentType: string; readonly body: string };
+
+export type Probed = Pick<FastifyInstance, 'inject'>;
+
+export type MetricsServerOptions = {
+  readonly port: number;
+  readonly host: string;
+  readonly isStopping?: () => boolean;
+};
+
+export type MetricsServer = {
+  readonly port: number;
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Serves metrics on a separate port, so the public port cannot expose them by mistake; also health and
+ * liveness, for when all public connections are in use. Resolves once it listens.
+ */
+export async function startMetricsServer(
+  render: () => Promise<MetricsPage>,
+  app: Probed,
+  { port, host, isStopping = () => false }: MetricsServerOptions,
+): Promise<MetricsServer> {
+  const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
+    Object.entries({
+      '/metrics': async (response) => {
+        const { contentType, body } = await render();
+        response.writeHead(200, { 'content-type': contentType }).end(body);
+      },
+      [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
+      [API.health]: async (response) => {
+        // A closing application rejects requests.
+        const answer = await app.inject(API.health).catch(() => null);
+        if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
+        else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
+      },
+    }),
+  );
+  const listener: RequestListener = (request, response) => {
+    if (isStopping()) response.setHeader('connection', 'close');
+    const page = request.method === 'GET' ? pages.get(request.url) : undefined;
+    if (page === undefined) {
+      const sentence = `The metrics are at /metrics; ${API.live} and ${API.health} are here too.\n`;
+      response.writeHead(404, TEXT_TYPE).end(sentence);
+      return;
+    }
+    page(response).catch(() => response.writeHead(500).end());
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+// A histogram of response times. prom-client builds a key from the labels at each request, which takes a
+// tenth of a response's time.
+
+export type AnsweredRequest = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+export type RequestTimes = {
+  readonly note: (request: AnsweredRequest) => void;
+  readonly render: () => string;
+};
+
+const NAME = 'lead_page_request_seconds';
+const HELP = 'Requests answered, by method, route and status.';
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+type Times = {
+  readonly labels: string;
+  /** Not cumulative; the last bucket has no upper bound. */
+  readonly counts: number[];
+  seconds: number;
+};
+
+export function createRequestTimes(): RequestTimes {
+  const byRoute = new Map<string, Map<string, Map<number, Times>>>();
+  const all: Times[] = [];
+
+  function add({ method, route, status }: AnsweredRequest): Times {
+    const labels = `method=${quoted(method)},route=${quoted(route)},status="${status}"`;
+    const times = { labels, counts: [...BUCKETS_SECONDS, Infinity].map(() => 0), seconds: 0 };
+    const byMethod = byRoute.get(route) ?? new Map<string, Map<number, Times>>();
+    const byStatus = byMethod.get(method) ?? new Map<number, Times>();
+    byRoute.set(route, byMethod.set(method, byStatus.set(status, times)));
+    all.push(times);
+    return times;
+  }
+
+  return {
+    note: (request) => {
+      const times = byRoute.get(request.route)?.get(request.method)?.get(request.status) ?? add(request);
+      const seconds = request.ms / 1000;
+      let bucket = 0;
+      while (seconds > (BUCKETS_SECONDS[bucket] ?? Infinity)) bucket += 1;
+      times.counts[bucket] = (times.counts[bucket] ?? 0) + 1;
+      times.seconds += seconds;
+    },
+    render: () =>
+      [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`, ...all.flatMap(linesOf)]
+        .map((line) => `${line}\n`)
+        .join(''),
+  };
+}
+
+function linesOf({ labels, counts, seconds }: Times): string[] {
+  let count = 0;
+  const buckets = counts.map((more, index) => {
+    count += more;
+    return `${NAME}_bucket{le="${BUCKETS_SECONDS[index] ?? '+Inf'}",${labels}} ${count}`;
+  });
+  return [...buckets, `${NAME}_sum{${labels}} ${seconds}`, `${NAME}_count{${labels}} ${count}`];
+}
+
+const quoted = (value: string): string =>
+  `"${value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')}"`;

@@ -13,7 +13,7 @@ import { REFUSES_US } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { domainOf } from '#server/platform/text.ts';
 import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
-import { needsTls } from '#server/platform/smtp-url.ts';
+import { needsTls } from '#server/settings/connection-urls.ts';
 import { isAboutUs, meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
 

@@ -19,7 +19,7 @@ import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';
 import { findCode } from '#server/codes/digits.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { normaliseEmail } from '#shared/lead.ts';

@@ -8,7 +8,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>

@@ -59,7 +59,7 @@ export async function erasePersonalData(
     onLeadErased = async () => {},
   }: {
     email: string;
-    /** Newest first (server/secrets/pseudonyms.ts). */
+    /** Newest first (server/secrets/secrets.ts). */
     pseudonyms: readonly [string, ...string[]];
     /** Also counts them (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;

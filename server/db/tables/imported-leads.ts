@@ -7,7 +7,7 @@ export type ImportedPerson = LeadAnswers & {
   readonly id: string;
   /** As stored. */
   readonly email: string;
-  /** Of the address (server/secrets/pseudonyms.ts). */
+  /** Of the address (server/secrets/secrets.ts). */
   readonly pseudonyms: readonly string[];
   /** Milliseconds since 1970. */
   readonly consentGivenAt: number | null;

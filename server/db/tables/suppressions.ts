@@ -9,7 +9,7 @@ export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
- * @param entry keys: pseudonyms (server/secrets/pseudonyms.ts), newest first; email: as stored, null if erased
+ * @param entry keys: pseudonyms (server/secrets/secrets.ts), newest first; email: as stored, null if erased
  * @returns false if already listed for this reason, with its address
  */
 export async function suppress(

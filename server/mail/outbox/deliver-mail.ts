@@ -10,7 +10,7 @@ import { backOffMs } from '#server/jobs/worker.ts';
 import type { LetterParts } from '#server/mail/templates/letter-kind.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 

@@ -5,8 +5,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';

@@ -1,8 +1,8 @@
+// The URLs of DATABASE_URL and SMTP_URL: their mistakes, and warnings about connections in clear.
 import path from 'node:path';
 
-import { withParameters, type DatabaseAddress } from '#server/platform/database-url.ts';
+import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
-import { bareAtWarnings, loginMistake } from '#server/settings/login-in-url.ts';
 import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
@@ -102,4 +102,90 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
       else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
   });
   return { ...database, url };
+}
+
+/** Characters of a user or password that must be encoded (RFC 3986, section 2.1). */
+const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
+
+/**
+ * Finds a password that ends the login early.
+ * @returns a phrase that follows the name of the setting, or null
+ */
+export function loginMistake(url: string): string | null {
+  const [, rest] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/i.exec(url) ?? [];
+  const end = rest?.lastIndexOf('@') ?? -1;
+  if (rest === undefined || end < 0) return null;
+  const ending = /[#/?]/.exec(rest.slice(0, end));
+  // An "@" in a parameter, as in "?user=me@example.com", is harmless.
+  if (ending === null || /^([^#/?]*@)?[^@#/?]*(\/[^@#?]*)?\?[^@#?]*=/.test(rest)) return null;
+  const found = ending[0] as keyof typeof WRITTEN_AS;
+  return `has a "${found}" in its user or password. Write it as ${WRITTEN_AS[found]} (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
+}
+
+/** Warns of an unencoded "@", which is read as intended because no host can contain one. */
+export function bareAtWarnings(name: string, url: string): string[] {
+  const parsed = URL.parse(url);
+  const isBare =
+    parsed !== null &&
+    /%40/.test(parsed.username + parsed.password) &&
+    /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url);
+  return isBare
+    ? [`${name} has an "@" in its user or password, which is read as part of it. Write it as %40 to be sure.`]
+    : [];
+}
+
+export const smtpUrl: ReadSetting<string> = (text) => {
+  const login = loginMistake(text);
+  if (login !== null) return { mistakes: [login] };
+  const url = URL.parse(text);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
+    return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
+  try {
+    decodeURIComponent(url.username + url.password);
+    return { value: text };
+  } catch {
+    return { mistakes: ['has a "%" in its user or password that must be written %25'] };
+  }
+};
+
+/**
+ * True if it sends a login to another machine and the URL does not permit clear text.
+ * @param url as nodemailer reads it
+ */
+export function needsTls(url: string): boolean {
+  return sendsLogin(url) && !allowsClearText(url);
+}
+
+/** True for a login to another machine without implicit TLS. */
+function sendsLogin(url: string): boolean {
+  const { protocol, username, hostname } = new URL(url);
+  return protocol === 'smtp:' && username !== '' && !isLoopback(hostname);
+}
+
+function allowsClearText(url: string): boolean {
+  const { searchParams } = new URL(url);
+  if (searchParams.get('requireTLS') === 'true') return false;
+  return (
+    searchParams.get('requireTLS') === 'false' ||
+    searchParams.get('ignoreTLS') === 'true' ||
+    searchParams.get('opportunisticTLS') === 'true'
+  );
+}
+
+export function smtpWarnings(url: string): string[] {
+  const { searchParams, hostname } = new URL(url);
+  const warnings = bareAtWarnings('SMTP_URL', url);
+  if (sendsLogin(url) && allowsClearText(url))
+    warnings.push(
+      'SMTP_URL lets user and password go to the mail server in clear, as its parameters say. Remove them to require TLS.',
+    );
+  if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname))
+    warnings.push(
+      'SMTP_URL does not check the certificate of the mail server, as its parameters say: anyone in between could read user and password.',
+    );
+  if (searchParams.has('proxy'))
+    warnings.push(
+      'SMTP_URL names a proxy, and e-mail does not go through one. Remove it, and let this machine reach the mail server itself.',
+    );
+  return warnings;
 }
