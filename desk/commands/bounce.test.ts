@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
-import { bounceAddress } from '#server/secrets/bounce-address.ts';
+import { bounceAddress } from '#server/secrets/mail-links.ts';
 import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';

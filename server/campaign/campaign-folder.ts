@@ -101,37 +101,22 @@ export function variantMistakes(folder: string): Mistake[] {
   const loose = namesIn(path.join(folder, 'variants')).filter(
     (name) => !isHidden(name) && !names.includes(name),
   );
-  const place = (name: string) => nameOf(folder, `variants/${name}`);
+  const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
   return [
-    ...loose.map((name) => ({
-      file: place(name),
-      message: `is in no variant; put it into a folder, such as variants/b/${name}.`,
-    })),
+    ...loose.map((name) =>
+      at(`variants/${name}`, `is in no variant; put it into a folder, such as variants/b/${name}.`),
+    ),
     ...names.flatMap((name) => {
       if (name === OWN_PAGE)
-        return [
-          {
-            file: place(name),
-            message: `${OWN_PAGE} is the page of the campaign itself; call this folder b.`,
-          },
-        ];
-      return NAME.test(name)
-        ? []
-        : [
-            {
-              file: place(name),
-              message:
-                'a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
-            },
-          ];
+        return at(`variants/${name}`, `${OWN_PAGE} is the page of the campaign itself; call this folder b.`);
+      if (NAME.test(name)) return [];
+      return at(
+        `variants/${name}`,
+        'a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
+      );
     }),
     ...(names.length > MOST_VARIANTS
-      ? [
-          {
-            file: nameOf(folder, 'variants'),
-            message: `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`,
-          },
-        ]
+      ? [at('variants', `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`)]
       : []),
     ...names.flatMap((name) => fileMistakes(folder, name)),
   ];

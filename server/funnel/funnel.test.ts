@@ -17,7 +17,7 @@ import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/counter.ts';
 import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
-import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';

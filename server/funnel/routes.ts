@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { FunnelCounter } from '#server/funnel/counter.ts';

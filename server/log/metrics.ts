@@ -66,67 +66,59 @@ export function createMetrics(
   };
 }
 
+const metersOf = (registry: Registry) => ({
+  counter: (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] }),
+  gauge: (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] }),
+  histogram: (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, buckets, registers: [registry] }),
+});
+
 function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered' | 'render' | 'serve'> {
-  const registers = [registry];
-  const limits = new Counter({
-    name: 'lead_page_limits_hit_total',
-    help: 'Requests refused by a limit, by the error code the visitor was given.',
-    labelNames: ['limit'],
-    registers,
-  });
-  const mails = new Counter({
-    name: 'lead_page_mails_total',
-    help: 'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const smtpErrors = new Counter({
-    name: 'lead_page_smtp_errors_total',
-    help: 'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
-    labelNames: ['class'],
-    registers,
-  });
-  const webhooks = new Counter({
-    name: 'lead_page_webhooks_total',
-    help: 'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const queued = new Histogram({
-    name: 'lead_page_mail_queued_seconds',
-    help: 'Time from the form to the acceptance of the mail by the SMTP server.',
-    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
-    registers,
-  });
-  const entered = new Histogram({
-    name: 'lead_page_time_to_code_seconds',
-    help: 'Time from the form to the right code: one observation for each code entered.',
-    buckets: [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
-    registers,
-  });
-  const breaker = new Counter({
-    name: 'lead_page_breaker_opened_total',
-    help: 'How often the list-bomb breaker opened.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const expired = new Counter({
-    name: 'lead_page_expired_rows_total',
-    help: 'Deleted expired rows, by table.',
-    labelNames: ['table'],
-    registers,
-  });
-  const connections = new Gauge({
-    name: 'lead_page_connections_open',
-    help: 'Connections open to this process.',
-    registers,
-  });
-  const refusedConnections = new Counter({
-    name: 'lead_page_connections_refused_total',
-    help: 'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
-    labelNames: ['reason'],
-    registers,
-  });
+  const { counter, gauge, histogram } = metersOf(registry);
+  const limits = counter(
+    'lead_page_limits_hit_total',
+    'Requests refused by a limit, by the error code the visitor was given.',
+    'limit',
+  );
+  const mails = counter(
+    'lead_page_mails_total',
+    'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
+    'outcome',
+  );
+  const smtpErrors = counter(
+    'lead_page_smtp_errors_total',
+    'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
+    'class',
+  );
+  const webhooks = counter(
+    'lead_page_webhooks_total',
+    'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
+    'outcome',
+  );
+  const queued = histogram(
+    'lead_page_mail_queued_seconds',
+    'Time from the form to the acceptance of the mail by the SMTP server.',
+    [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+  );
+  const entered = histogram(
+    'lead_page_time_to_code_seconds',
+    'Time from the form to the right code: one observation for each code entered.',
+    [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
+  );
+  const breaker = counter(
+    'lead_page_breaker_opened_total',
+    'How often the list-bomb breaker opened.',
+    'reason',
+  );
+  const expired = counter('lead_page_expired_rows_total', 'Deleted expired rows, by table.', 'table');
+  const connections = gauge('lead_page_connections_open', 'Connections open to this process.');
+  const refusedConnections = counter(
+    'lead_page_connections_refused_total',
+    'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
+    'reason',
+  );
   return {
     limitHit: (limit) => limits.inc({ limit }),
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
@@ -155,40 +147,28 @@ function createStateMetrics(
   clock: () => number,
   { codeTtlSeconds, webhooks, logLinesLost }: MetricsConfig,
 ): () => Promise<void> {
-  const registers = [registry];
-  const logLines = new Counter({
-    name: 'lead_page_log_lines_lost_total',
-    help: 'Log lines that could not be written, as on a full disk.',
-    registers,
-  });
-  const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
-  const age = new Gauge({
-    name: 'lead_page_outbox_age_seconds',
-    help: 'Age of the oldest waiting mail; 0 without any.',
-    registers,
-  });
-  const events = new Gauge({
-    name: 'lead_page_webhook_events',
-    help: 'Events for webhooks that wait (queued) or were given up (dead).',
-    labelNames: ['state'],
-    registers,
-  });
-  const decided = new Gauge({
-    name: 'lead_page_codes_last_hour',
-    help: 'Codes that ended within the last hour: entered or expired.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const reachable = new Gauge({
-    name: 'lead_page_database_up',
-    help: '1 when the database answers.',
-    registers,
-  });
-  const writable = new Gauge({
-    name: 'lead_page_database_takes_writes',
-    help: '1 unless the last writes of this process failed, as on a full disk.',
-    registers,
-  });
+  const { counter, gauge } = metersOf(registry);
+  const logLines = counter(
+    'lead_page_log_lines_lost_total',
+    'Log lines that could not be written, as on a full disk.',
+  );
+  const depth = gauge('lead_page_outbox_depth', 'Mail waiting to be sent.');
+  const age = gauge('lead_page_outbox_age_seconds', 'Age of the oldest waiting mail; 0 without any.');
+  const events = gauge(
+    'lead_page_webhook_events',
+    'Events for webhooks that wait (queued) or were given up (dead).',
+    'state',
+  );
+  const decided = gauge(
+    'lead_page_codes_last_hour',
+    'Codes that ended within the last hour: entered or expired.',
+    'outcome',
+  );
+  const reachable = gauge('lead_page_database_up', '1 when the database answers.');
+  const writable = gauge(
+    'lead_page_database_takes_writes',
+    '1 unless the last writes of this process failed, as on a full disk.',
+  );
 
   const readDatabase = async (): Promise<void> => {
     const backlog = await outboxBacklog(db);

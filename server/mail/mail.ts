@@ -11,7 +11,7 @@ import type { GuideMail } from '#server/mail/templates/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
 import type { DeliveryParts, MailEvent } from '#server/mail/outbox/deliver-mail.ts';
 import { startMailWorker } from '#server/mail/outbox/mail-worker.ts';
-import { bounceAddress } from '#server/secrets/bounce-address.ts';
+import { bounceAddress } from '#server/secrets/mail-links.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { ACCENT } from '#shared/colours.ts';

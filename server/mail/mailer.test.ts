@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 
 import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { createMailer, createSmtpMailer } from '#server/mail/mailer.ts';
-import { readBounceAddress } from '#server/secrets/bounce-address.ts';
+import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
