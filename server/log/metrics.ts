@@ -201,11 +201,11 @@ function createStateMetrics(
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-export type MetricsPage = { readonly contentType: string; readonly body: string };
+type MetricsPage = { readonly contentType: string; readonly body: string };
 
-export type Probed = Pick<FastifyInstance, 'inject'>;
+type Probed = Pick<FastifyInstance, 'inject'>;
 
-export type MetricsServerOptions = {
+type MetricsServerOptions = {
   readonly port: number;
   readonly host: string;
   readonly isStopping?: () => boolean;
@@ -221,7 +221,7 @@ export type MetricsServer = {
  * Serves metrics on a separate port, so the public port cannot expose them by mistake; also health and
  * liveness, for when all public connections are in use. Resolves once it listens.
  */
-export async function startMetricsServer(
+async function startMetricsServer(
   render: () => Promise<MetricsPage>,
   app: Probed,
   { port, host, isStopping = () => false }: MetricsServerOptions,

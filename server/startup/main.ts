@@ -10,6 +10,7 @@ import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process
 import { startUpkeep } from '#server/housekeeping/housekeeping.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
+import type { MetricsServer } from '#server/log/metrics.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
@@ -109,7 +110,7 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
   if (mistakes.length > 0) refuse(mistakes);
 }
 
-async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
+async function listen(): Promise<{ metricsServer: MetricsServer | null }> {
   const started =
     config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
   await app.listen({ port: config.port, host: config.host, ...socket });

@@ -291,7 +291,7 @@ const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
  * @returns warning: a sentence, or null
  * @throws CannotOpen
  */
-export async function openSecrets(
+async function openSecrets(
   db: Db,
   { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
@@ -321,4 +321,4 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   return orRefuse(() => makeSecretFile(file), explain);
 }
 
-export const secretFileIn = (folder: string): string => path.join(folder, 'app-secret');
+const secretFileIn = (folder: string): string => path.join(folder, 'app-secret');
