@@ -68,10 +68,7 @@ async function addLine(
 type NoteChange = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
-/**
- * Makes a change and logs it in the same transaction.
- * @param change throws to roll back
- */
+/** @param change throws to roll back */
 export async function changeAndNote<Done>(
   service: ChangeParts,
   actor: Actor,

@@ -8,7 +8,6 @@ import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/contacts/person.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
-/** @returns a parser of times, in milliseconds since 1970 */
 export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {

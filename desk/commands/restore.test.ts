@@ -78,7 +78,6 @@ const NOT_OURS = 'is not a complete database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
 const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 
-/** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
   'a text file': [overwrite('Dear diary, '.repeat(999)), `is not a SQLite database. ${BACKUP}`],

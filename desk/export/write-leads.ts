@@ -24,7 +24,6 @@ export type LeadSelection = LeadFilter & {
   readonly limit?: number | undefined;
 };
 
-/** @returns pages, possibly empty, whose leads are made lazily to save memory */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, limit = Infinity, ...filter }: LeadSelection,
@@ -75,7 +74,6 @@ export async function* writeLeads(
         }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  // Signing a million URLs takes seconds, so only formats that need them do it.
   const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
   yield* format.kind === 'csv'
     ? writePages(db, selection, {

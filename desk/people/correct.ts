@@ -72,7 +72,6 @@ export async function correctAnswers(
   return result;
 }
 
-/** @param held current answers; those to removed questions can be changed too */
 function readAnswer(
   { id, text: typed }: AnswerChange,
   { fields, messages }: OwnForm,
@@ -99,7 +98,6 @@ function readAnswer(
   return [id, { label: field.label, answer: result.data }];
 }
 
-/** The kind of a removed question is inferred from its answer. */
 function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
   if (!Object.hasOwn(held, id)) return undefined;
   const { label, answer } = held[id]!;

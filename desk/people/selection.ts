@@ -57,7 +57,6 @@ export function firstMomentOf(day: string): number {
   return ms;
 }
 
-/** Names and emoji need joiners. */
 const JOINERS = '\u200C\u200D';
 
 /** Removes invisible characters, `mailto:` and the name around `<ada@…>` from pasted text. */

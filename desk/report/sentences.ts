@@ -55,7 +55,6 @@ type ShownStep = {
   readonly name: string;
   readonly count: number;
   readonly share: string;
-  /** Share of the previous step; null if not comparable. */
   readonly ofBefore: string | null;
 };
 

@@ -1,4 +1,3 @@
-// The desk's HTTP application: checks permission and input, calls the handler, and maps failures to responses.
 import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
