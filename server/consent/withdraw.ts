@@ -6,7 +6,7 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/queries/returned-mail.ts';
-import type { SuppressionReason, WithdrawalWay } from '#server/db/schema.ts';
+import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import {
   addressOfLead,
   noteWithdrawal,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { expirySteps, newExpiryProgress, takeStep } from '#server/db/queries/expiry.ts';
+import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { leadPages } from '#server/db/contacts/pages.ts';
@@ -107,10 +108,7 @@ const STORIES: readonly {
           { ...entry, address_key: 'b' },
         ])
         .execute();
-      const steps = expirySteps(
-        { unverified: now, mail: null, windows: now, funnel: 0 },
-        newExpiryProgress(),
-      );
+      const steps = expirySteps({ unverified: now, mail: null, windows: now, funnel: 0 }, newDomainSearch());
       for (const step of steps) await takeStep(database, step, 1);
     },
     never: /SCAN s\b/,

@@ -7,7 +7,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, type LogEvent } from 'kysely'
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { createLastWrites, type LastWrites } from '#server/db/engine/last-writes.ts';
 import { openPostgresPool } from '#server/db/engine/postgres.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
 

@@ -4,7 +4,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type NewLead = Pick<

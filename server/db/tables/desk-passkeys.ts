@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/all-tables.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
 

@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/all-tables.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskSession = Selectable<Schema['desk_sessions']>;
 
@@ -39,17 +38,4 @@ export async function deleteSession(db: Db, { id, email }: { id: string; email: 
     .where('email', '=', email)
     .executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
-}
-
-export async function deleteOverSessions(
-  db: Db,
-  { most, now }: { most: number; now: number },
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('desk_sessions')
-    .where('id', 'in', (eb) =>
-      eb.selectFrom('desk_sessions').select('id').where('ends_at', '<=', now).limit(most),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
 }

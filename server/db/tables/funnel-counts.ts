@@ -63,21 +63,6 @@ export async function addFunnelCounts(
   });
 }
 
-export async function deleteFunnelCounts(
-  tx: Db,
-  { before, most }: { readonly before: number; readonly most: number },
-): Promise<number> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('funnel_counts')
-    .where(
-      sql<boolean>`(day, step, source) in (
-        select day, step, source from funnel_counts where day < ${before} order by day, step, source limit ${most}
-      )`,
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
 /** Days since 1970. */
 export async function firstFunnelDay(db: Db): Promise<number | null> {
   const row = await db

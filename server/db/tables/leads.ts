@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
 
 type NewLead = Selectable<Schema['leads']>;

@@ -89,19 +89,6 @@ export async function readWindow(
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
 }
 
-export async function deleteEndedWindows(
-  db: Db,
-  { most, now }: { most: number; now: number },
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('limit_windows')
-    .where('key', 'in', (eb) =>
-      eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).orderBy('ends_at').limit(most),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
 /** A sliding window is at most one slice too long and never too short. */
 const SLICES = 24;
 

@@ -2,7 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;

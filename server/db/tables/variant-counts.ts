@@ -1,6 +1,4 @@
 // Rows are bounded, because the caller knows the variants.
-import { sql } from 'kysely';
-
 import type { Db } from '#server/db/engine/connect.ts';
 import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
@@ -25,21 +23,6 @@ export async function addVariantCounts(db: Db, counts: readonly VariantCount[]):
         .doUpdateSet((eb) => ({ count: eb('variant_counts.count', '+', eb.ref('excluded.count')) })),
     )
     .execute();
-}
-
-export async function deleteVariantCounts(
-  tx: Db,
-  { before, most }: { readonly before: number; readonly most: number },
-): Promise<number> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('variant_counts')
-    .where(
-      sql<boolean>`(day, step, variant) in (
-        select day, step, variant from variant_counts where day < ${before} order by day, step, variant limit ${most}
-      )`,
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
 }
 
 export async function variantDays(

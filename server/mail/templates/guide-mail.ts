@@ -9,7 +9,7 @@ import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
