@@ -7,7 +7,7 @@ const DATABASE = [
   'server/db/engine/statements',
   'server/db/migrations/migrate',
   'server/db/migrations/schema-changes',
-  'server/db/contacts/matches',
+  'server/db/contacts/filter',
   'server/db/contacts/pages',
   'server/http/api-walk',
   'server/housekeeping/delete-expired-rows',

@@ -481,7 +481,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a damaged backup is refused before anything changes',
     fault: 'skip the integrity check',
-    file: 'server/db/backup/restore.ts',
+    file: 'server/db/backup/backup.ts',
     find: "    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };\n",
     replace: "    if (sound === undefined) return { type: 'damaged' };\n",
     tests: ['desk/commands/restore.test.ts'],

@@ -3,9 +3,8 @@ import { hostname } from 'node:os';
 import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/contacts/one-person.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
 import {
   addToDeskLog,
   insertIntoDeskLog,

@@ -3,7 +3,7 @@ import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isDatabaseOpen } from '#server/db/backup/restore.ts';
+import { isDatabaseOpen } from '#server/db/backup/backup.ts';
 import { openService, readInstance, type Instance, type Service } from '#server/startup/service.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 

@@ -25,7 +25,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
-import { inspectDatabase, takePlace } from '#server/db/backup/restore.ts';
+import { inspectDatabase, takePlace } from '#server/db/backup/backup.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/device-nodes.ts';

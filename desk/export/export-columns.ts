@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Cell } from '#desk/export/csv.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { splitName } from '#server/platform/split-name.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/person.ts';
+import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
 import {
   firstSourceOf,
   readAttribution,

@@ -4,7 +4,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findPerson } from '#server/db/contacts/one-person.ts';
-import { correctLead } from '#server/db/tables/corrections.ts';
+import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';

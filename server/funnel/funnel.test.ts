@@ -12,7 +12,7 @@ import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { deleteExpired } from '#server/db/queries/expiry.ts';
-import { addFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { addFunnelCounts } from '#server/db/tables/counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { createWriteCheck, pingDatabase } from '#server/db/backup/database-health.ts';
+import { createWriteCheck, pingDatabase } from '#server/db/health.ts';
 import { mailStandsStill, refusesEverybody } from '#server/db/tables/outbox.ts';
 import { writeFaultOf } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';

@@ -4,7 +4,7 @@ import { timelineOf } from '#desk/people/timeline.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { entriesOf, isMistake } from '#desk/people/suppress.ts';
 import { addressOfPerson, findPerson } from '#server/db/contacts/one-person.ts';
-import type { LeadRecord } from '#server/db/contacts/person.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { importedConsentText } from '#server/webhooks/lead-as-json.ts';

@@ -1,6 +1,6 @@
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/person.ts';
-import { hasAddress, leadRecords, READERS } from '#server/db/contacts/readers.ts';
+import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
+import { hasAddress, leadRecords, READERS } from '#server/db/contacts/pages.ts';
 
 /** Milliseconds since 1970. */
 export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
@@ -62,4 +62,30 @@ export async function findPerson(db: Db, email: string): Promise<LeadRecord | un
     if (rows[0] !== undefined) return rows[0];
   }
   return undefined;
+}
+
+export type Holder = {
+  /** Null for an imported or unverified person. */
+  readonly leadId: string | null;
+  readonly lastVerifiedAt: number | null;
+};
+
+/** @param email as stored @returns null if no data is held about it */
+export async function findHolder(db: Db, email: string): Promise<Holder | null> {
+  const lead = await db
+    .selectFrom('leads')
+    .select(['id', 'last_verified_at'])
+    .where('email', '=', email)
+    .executeTakeFirst();
+  if (lead !== undefined) return { leadId: lead.id, lastVerifiedAt: lead.last_verified_at };
+  for (const table of ['submissions', 'imported_leads'] as const) {
+    const row = await db
+      .selectFrom(table)
+      .select('id')
+      .where('email', '=', email)
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined) return { leadId: null, lastVerifiedAt: null };
+  }
+  return null;
 }

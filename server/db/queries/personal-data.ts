@@ -1,8 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { descriptionOf, TABLE_NAMES, TABLES, type Schema, type TablesWith } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/domain-of.ts';

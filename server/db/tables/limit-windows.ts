@@ -1,7 +1,7 @@
 // Atomic across processes.
 import { sql } from 'kysely';
 
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
 type Window = { readonly key: string; readonly endsAt: number };

@@ -32,6 +32,12 @@ export async function findMailOfCode(
     .executeTakeFirst();
 }
 
+export const findMail = (
+  db: Db,
+  id: string,
+): Promise<{ readonly recipient: string; readonly created_at: number } | undefined> =>
+  db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
+
 export async function wasQueued(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
