@@ -544,5 +544,5 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
  * Named columns, because a prepared `select *` fails in PostgreSQL once a migration adds a column
  * (docs/decisions/0018-optimise-statements-only-in-the-drivers.md).
  */
-export const columnsOf = <Table extends keyof Schema>(table: Table): readonly (keyof Schema[Table])[] =>
-  Object.keys(TABLES[table].columns) as (keyof Schema[Table])[];
+export const columnsOf = <Table extends keyof Schema>(name: Table): readonly (keyof Schema[Table])[] =>
+  Object.keys(TABLES[name].columns) as (keyof Schema[Table])[];
