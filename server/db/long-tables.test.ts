@@ -120,8 +120,8 @@ const STORIES: readonly {
       await insertLead(db);
       await Array.fromAsync(leadPages(db, 'verified', { missingIn: 'crm' }));
     },
-    never: /SEARCH l USING INDEX \w+ \(id>\?\)$/,
-    once: /SEARCH l USING INDEX \w+ \(id>\? AND id<\?\)/,
+    never: /SEARCH p USING INDEX \w+ \(id>\?\)$/,
+    once: /SEARCH p USING INDEX \w+ \(id>\? AND id<\?\)/,
   },
   {
     what: 'the leads of a day are counted among those of years',

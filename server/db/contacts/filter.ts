@@ -76,36 +76,30 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
   return (person) => holds(person) && answers(person);
 }
 
-export function mayBeWanted(
-  table: 'l' | 's' | 'i',
-  { search, domain, answer, attributionHolds }: LeadFilter,
-): RawBuilder<boolean> {
-  const column = (name: string) => sql.ref(`${table}.${name}`);
-  const parts = [
-    ...(search === undefined
-      ? []
-      : [
-          sql`(${sql.join(
-            [
-              ...['email', 'name', 'company'].map((name) => mayHold(column(name), search)),
-              // The decoded domain may contain it.
-              sql`${column('email')} like '%xn--%'`,
-            ],
-            sql` or `,
-          )})`,
-        ]),
-    ...(domain === undefined ? [] : [sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`]),
-    ...(answer === undefined ? [] : [mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1))]),
-    ...(attributionHolds === undefined
-      ? []
-      : [
-          sql`(${sql.join(
-            attributionHolds.map((text) => mayHold(column('attribution'), text)),
-            sql` or `,
-          )})`,
-        ]),
-  ];
-  return parts.length === 0 ? sql<boolean>`1 = 1` : sql<boolean>`${sql.join(parts, sql` and `)}`;
+/** Conditions about a person `p`. */
+export function mayBeWanted({
+  flag,
+  search,
+  domain,
+  answer,
+  attributionHolds,
+}: LeadFilter): readonly RawBuilder<unknown>[] {
+  const column = (name: string) => sql.ref(`p.${name}`);
+  const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
+  const searched = (text: string) =>
+    anyOf([
+      ...['email', 'name', 'company'].map((name) => mayHold(column(name), text)),
+      // The decoded domain may contain it.
+      sql`${column('email')} like '%xn--%'`,
+    ]);
+  return [
+    flag !== undefined && sql`' ' || ${column('flags')} || ' ' like ${`% ${flag} %`}`,
+    search !== undefined && searched(search),
+    domain !== undefined && sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`,
+    answer !== undefined && mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1)),
+    attributionHolds !== undefined &&
+      anyOf(attributionHolds.map((text) => mayHold(column('attribution'), text))),
+  ].filter((part) => part !== false);
 }
 
 /** Case folding: ß equals SS, and the four i of Turkish are equal. */

@@ -1,21 +1,4 @@
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
-import { hasAddress, leadRecords, READERS } from '#server/db/contacts/pages.ts';
-
-/** Milliseconds since 1970. */
-export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
-
-/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
-export async function holdLeadRecord(
-  tx: Db,
-  engine: OpenDatabase['engine'],
-  id: string,
-): Promise<HeldLead | undefined> {
-  return leadRecords(tx)
-    .where('l.id', '=', id)
-    .$if(engine === 'postgres', (query) => query.forUpdate('l'))
-    .executeTakeFirst();
-}
+import type { Db } from '#server/db/engine/connect.ts';
 
 /** Search order: one function finds the ID that another returns. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
@@ -43,25 +26,6 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
     for (const { email, id } of rows) ids.set(email, id);
   }
   return ids;
-}
-
-/** Most informative first: an imported person who asks for a code still counts as imported. */
-const BY_WEIGHT = [
-  'verified',
-  'suppressed',
-  'imported',
-  'unverified',
-] as const satisfies readonly LeadState[];
-
-/** @param email as stored */
-export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
-  for (const state of BY_WEIGHT) {
-    const reader = READERS[state];
-    const where = hasAddress(reader, email);
-    const rows = await reader.read(db, { evenSuppressed: true }, { where, order: 'desc', limit: 1 });
-    if (rows[0] !== undefined) return rows[0];
-  }
-  return undefined;
 }
 
 export type Holder = {

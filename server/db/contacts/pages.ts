@@ -1,4 +1,4 @@
-// Page by page, so no writer waits for a long statement.
+// Lists people of one state in short statements, so no writer waits for a long one.
 import { sql, type RawBuilder } from 'kysely';
 
 import {
@@ -9,26 +9,20 @@ import {
   type LeadRecord,
   type LeadState,
 } from '#server/db/contacts/filter.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { idsAround, type TimedTable } from '#server/db/engine/ids.ts';
-import {
-  lookBack,
-  pagesAfter,
-  SLICE_SIZE,
-  slicesOf,
-  type Slice,
-} from '#server/db/engine/page-through-table.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
-import { answersOf, asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
+import { lookBack, SLICE_SIZE, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /** Small pages die in V8's young generation: with 200 an export needs 10 MB more, and no less time. */
 const PAGE_SIZE = 100;
-/** Smaller, because all leads of a slice may be new, and are then in memory. */
+/** Smaller than a slice, because all its leads may be new, and are then in memory. */
 const SLICE_OF_NEW = 500;
 
 /**
  * By default longest in the state first.
- * @returns pages, possibly empty
+ * @returns pages with at least one person
  */
 export async function* leadPages(
   db: Db,
@@ -36,28 +30,14 @@ export async function* leadPages(
   asked: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   const filter = asStored(asked);
-  const reader = READERS[state];
-  const { newestFirst = false } = filter;
-  const order = newestFirst ? 'desc' : 'asc';
-  const id = sql.ref(reader.id);
-  const range = await idsAround(db, reader, filter);
-  const isFound = closeLook(filter);
-  if (reader.slices.always || isNarrow(filter)) {
-    const size = filter.missingIn === undefined ? reader.slices.size : SLICE_OF_NEW;
-    for await (const slice of slicesOf(db, { table: reader.table, column: 'id', size, newestFirst }, range)) {
-      const page = await reader.read(db, filter, { where: isIn(reader, slice), order, limit: null });
-      yield isFound === null ? page : page.filter(isFound);
-    }
-    return;
+  const { newestFirst = false, missingIn } = filter;
+  const { table, size: usual } = STATES[state];
+  const size = missingIn !== undefined ? SLICE_OF_NEW : isNarrow(filter) ? SLICE_SIZE : usual;
+  const range = await idsAround(db, STATES[state], filter);
+  for await (const slice of slicesOf(db, { table, column: 'id', size, newestFirst }, range)) {
+    const page = await readPeople(db, state, filter, isIn(slice));
+    if (page.length > 0) yield newestFirst ? page.toReversed() : page;
   }
-  const readAfter = (after: string | null) => {
-    // One bound per side, because SQLite seeks by the first of two and scans up to the second.
-    const begin = newestFirst ? range.begin : (after ?? range.begin);
-    const end = newestFirst ? (after ?? range.end) : range.end;
-    const where = sql<boolean>`(${id} > ${begin}${end === null ? sql`` : sql` and ${id} < ${end}`})`;
-    return reader.read(db, filter, { where, order, limit: PAGE_SIZE });
-  };
-  yield* pagesAfter<LeadRecord, string | null>(null, readAfter, (row) => row.id);
 }
 
 export type LookForPeople = {
@@ -88,21 +68,17 @@ export async function lookForPeople(
   },
 ): Promise<LookForPeople> {
   const filter = asStored(asked);
-  const reader = READERS[state];
-  const range = { ...(await idsAround(db, reader, filter)), upTo: from };
-  const isFound = closeLook(filter) ?? (() => true);
-  const read = async (where: RawBuilder<boolean>) => {
-    const rows = await reader.read(db, filter, { where, order: 'desc', limit: null });
-    return rows.filter((row) => isFound(row) && isWanted(row));
-  };
+  const range = { ...(await idsAround(db, STATES[state], filter)), upTo: from };
+  const read = async (where: RawBuilder<unknown>) =>
+    (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
   const address = wholeAddress(filter.search);
-  const owners = address === null || from !== null ? [] : await read(hasAddress(reader, address));
+  const owners = address === null || from !== null ? [] : await read(hasAddress(address));
   const { found, next } = await lookBack(
     db,
-    reader.table,
+    STATES[state].table,
     range,
     async (slice) => {
-      const rows = await read(isIn(reader, slice));
+      const rows = await read(isIn(slice));
       return address === null ? rows : rows.filter(({ email }) => email !== address);
     },
     limits,
@@ -110,23 +86,15 @@ export async function lookForPeople(
   return {
     people: [...owners, ...found],
     next,
-    lookedBackTo: next === null ? null : await timeOf(db, reader, next),
+    lookedBackTo: next === null ? null : await timeOf(db, STATES[state], next),
   };
 }
 
 /** An upper bound, by table and time only. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
-  const reader = READERS[state];
-  return countIds(db, reader.table, await idsAround(db, reader, filter));
-}
-
-async function countIds(
-  db: Db,
-  table: PeopleTable,
-  { begin, end }: { readonly begin: string; readonly end: string | null },
-): Promise<number> {
+  const { begin, end } = await idsAround(db, STATES[state], filter);
   const { count } = await db
-    .selectFrom(table)
+    .selectFrom(STATES[state].table)
     .select((eb) => eb.fn.countAll().as('count'))
     .where('id', '>', begin)
     .$if(end !== null, (query) => query.where('id', '<', end!))
@@ -134,16 +102,15 @@ async function countIds(
   return Number(count);
 }
 
-export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> {
-  const { table } = READERS[state];
-  const { rows } = await sql`select 1 from ${sql.table(table)} where answers is not null limit 1`.execute(db);
-  return rows.length > 0;
-}
+export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
 
-export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
-  if (state === 'imported') return false;
-  const { table } = READERS[state];
-  const { rows } = await sql`select 1 from ${sql.table(table)} where variant is not null limit 1`.execute(db);
+export const hasVariants = async (db: Db, state: LeadState): Promise<boolean> =>
+  state !== 'imported' && hasAny(db, state, 'variant');
+
+async function hasAny(db: Db, state: LeadState, column: 'answers' | 'variant'): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
+  `.execute(db);
   return rows.length > 0;
 }
 
@@ -155,213 +122,132 @@ const asStored = (filter: LeadFilter): LeadFilter => {
   return address === null ? filter : { ...filter, search: address };
 };
 
-const isIn = (reader: StateReader, { after, last }: Slice) =>
-  sql<boolean>`(${sql.ref(reader.id)} > ${after} and ${sql.ref(reader.id)} <= ${last})`;
+const isIn = ({ after, last }: Slice) =>
+  sql`(${sql.ref('p.id')} > ${after} and ${sql.ref('p.id')} <= ${last})`;
 
-async function timeOf(db: Db, { table, column }: StateReader, id: string): Promise<number | null> {
+async function timeOf(db: Db, { table, column }: TimedTable, id: string): Promise<number | null> {
   const { rows } = await sql<{ at: number }>`
     select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}
   `.execute(db);
   return rows[0]?.at ?? null;
 }
 
-export type StateReader = TimedTable & {
-  readonly table: PeopleTable;
-  readonly id: 'l.id' | 's.id' | 'i.id';
-  /** Rows per statement when few are wanted; always, if few of the table are in the state. */
-  readonly slices: { readonly size: number; readonly always: boolean };
-  readonly read: (
-    db: Db,
-    filter: LeadFilter & EvenHidden,
-    rows: { where: RawBuilder<boolean>; order: 'asc' | 'desc'; limit: number | null },
-  ) => Promise<readonly LeadRecord[]>;
-};
-export type PeopleTable = 'leads' | 'submissions' | 'imported_leads';
+/** @param email as stored @returns the first state's, even if suppressed */
+export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+  for (const state of BY_WEIGHT) {
+    const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
+    if (person !== undefined) return person;
+  }
+  return undefined;
+}
 
-export const READERS: Readonly<Record<LeadState, StateReader>> = {
-  verified: {
-    table: 'leads',
-    column: 'first_verified_at',
-    id: 'l.id',
-    slices: { size: SLICE_SIZE, always: false },
-    read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: false }),
-  },
-  suppressed: {
-    table: 'leads',
-    column: 'first_verified_at',
-    id: 'l.id',
-    slices: { size: SLICE_SIZE, always: true },
-    read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: true }),
-  },
+/** Most informative first: an imported person who asks for a code still counts as imported. */
+const BY_WEIGHT = [
+  'verified',
+  'suppressed',
+  'imported',
+  'unverified',
+] as const satisfies readonly LeadState[];
+
+const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
+
+/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
+  const { rows } = await sql<LeadRecord>`
+    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
+    ${engine === 'postgres' ? sql`for update of ${sql.ref('p')}` : sql``}
+  `.execute(tx);
+  return rows[0];
+}
+
+// Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
+
+const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
+
+const LEADS = {
+  table: 'leads',
+  column: 'first_verified_at',
+  from: sql`leads p
+    left join consent_receipts r on r.id = (
+      select newest.id from consent_receipts newest where newest.lead_id = p.id order by newest.id desc limit 1
+    )
+    left join consent_wordings w on w.version = r.consent_version`,
+  columns: sql`p.first_verified_at, p.last_verified_at, p.first_read_at, p.attribution, p.flags, p.variant,
+    r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source`,
+} as const;
+
+const exportOf = (name: string, during = sql``) =>
+  sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${during})`;
+
+const isExportedIn = ({ name, from, to }: ExportRun) =>
+  sql`${exportOf(name, sql`and e.exported_at >= ${from} and e.exported_at <= ${to}`)} is not null`;
+
+const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
+
+type PeopleOfState = TimedTable & {
+  /** Rows per statement when all are wanted. */
+  readonly size: number;
+  readonly from: RawBuilder<unknown>;
+  /** Without those of every table. */
+  readonly columns: RawBuilder<unknown>;
+  readonly isInState: RawBuilder<unknown>;
+};
+
+const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
+  verified: { ...LEADS, size: PAGE_SIZE, isInState: sql`not (${isSuppressed})` },
+  suppressed: { ...LEADS, size: SLICE_SIZE, isInState: isSuppressed },
   unverified: {
     table: 'submissions',
     column: 'created_at',
-    id: 's.id',
-    slices: { size: SLICE_SIZE, always: true },
-    read: readUnverified,
+    size: SLICE_SIZE,
+    from: sql`submissions p`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, p.attribution, p.flags, p.variant,
+      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source`,
+    isInState: sql`not exists (select 1 from leads l where l.email = p.email) and p.id = (
+      select n.id from submissions n where n.email = p.email order by n.created_at desc, n.id desc limit 1
+    )`,
   },
   imported: {
     table: 'imported_leads',
     column: 'imported_at',
-    id: 'i.id',
-    slices: { size: 1_000, always: true },
-    read: readImported,
+    size: 1_000,
+    from: sql`imported_leads p`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
+      null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source`,
+    isInState: sql`(select l.id from leads l where l.email = p.email) is null`,
   },
 };
 
-type EvenHidden = {
-  readonly evenSuppressed?: boolean | undefined;
-};
-
-export const leadRecords = (db: Db) =>
-  db
-    .selectFrom('leads as l')
-    .leftJoin('consent_receipts as r', (join) =>
-      join.on('r.id', '=', (eb) =>
-        eb
-          .selectFrom('consent_receipts as newest')
-          .select('newest.id')
-          .whereRef('newest.lead_id', '=', 'l.id')
-          .orderBy('newest.id', 'desc')
-          .limit(1),
-      ),
-    )
-    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-    .select([
-      'l.id',
-      'l.email',
-      'l.name',
-      'l.company',
-      'l.answers',
-      'l.first_verified_at',
-      'l.last_verified_at',
-      'l.first_read_at',
-      'l.attribution',
-      'l.flags',
-      'l.variant',
-      'r.given_at as consent_given_at',
-      'r.consent_version',
-      'w.text as consent_text',
-    ]);
-
-async function readLeads(
+/** Oldest ID first. */
+async function readPeople(
   db: Db,
-  filter: LeadFilter & EvenHidden,
-  {
-    where,
-    order,
-    limit,
-    areSuppressed,
-  }: Parameters<StateReader['read']>[2] & { readonly areSuppressed: boolean },
-): Promise<readonly LeadRecord[]> {
-  const { since, until, flag, missingIn, exportedIn } = filter;
-  const rows = await leadRecords(db)
-    .where(where)
-    .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
-    .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
-    .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
-    .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
-    .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
-    .$if(exportedIn !== undefined, (query) => query.where(isExportedIn(exportedIn!)))
-    .where(mayBeWanted('l', filter))
-    .orderBy('l.id', order)
-    .$if(limit !== null, (query) => query.limit(limit!))
-    .execute();
-  return rows.map((row) =>
-    Object.assign(row, {
-      state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
-      state_since: row.first_verified_at,
-      consent_source: null,
-    }),
-  );
-}
-
-async function readUnverified(
-  db: Db,
+  state: LeadState,
   filter: LeadFilter,
-  { where, order, limit }: Parameters<StateReader['read']>[2],
+  where: RawBuilder<unknown>,
+  { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
 ): Promise<readonly LeadRecord[]> {
-  const { since, until, flag } = filter;
-  const { rows } = await sql<
-    Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags' | 'variant'>
-  >`
-    select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags, s.variant
-    from submissions s
-    where ${where}
-    and not exists (select 1 from leads l where l.email = s.email)
-    and s.id = (select n.id from submissions n where n.email = s.email order by n.created_at desc, n.id desc limit 1)
-    ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
-    ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
-    ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
-    and ${mayBeWanted('s', filter)}
-    order by s.id ${order === 'desc' ? sql`desc` : sql`asc`}
-    ${limit === null ? sql`` : sql`limit ${limit}`}
+  const { table, column, from, columns, isInState } = STATES[state];
+  const { since, until, flag, missingIn, exportedIn, attributionHolds } = filter;
+  if (table === 'imported_leads' && (flag ?? attributionHolds) !== undefined) return [];
+  const at = sql.ref(`p.${column}`);
+  const conditions = [
+    where,
+    isInState,
+    ...(state === 'imported' && !evenSuppressed ? [sql`not (${isSuppressed})`] : []),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+    ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
+    ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
+    ...mayBeWanted(filter),
+  ];
+  const { rows } = await sql<LeadRecord>`
+    select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
+    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('p.id')}
   `.execute(db);
-  return rows.map((row) =>
-    Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
-  );
+  const isFound = closeLook(filter);
+  return isFound === null ? rows : rows.filter(isFound);
 }
-
-const NO_CONSENT = {
-  first_verified_at: null,
-  last_verified_at: null,
-  first_read_at: null,
-  consent_given_at: null,
-  consent_version: null,
-  consent_text: null,
-} as const;
-
-async function readImported(
-  db: Db,
-  filter: LeadFilter & EvenHidden,
-  { where, order, limit }: Parameters<StateReader['read']>[2],
-): Promise<readonly LeadRecord[]> {
-  const { since, until, flag, attributionHolds, evenSuppressed = false } = filter;
-  if (flag !== undefined || attributionHolds !== undefined) return [];
-  const rows = await db
-    .selectFrom('imported_leads as i')
-    .selectAll('i')
-    .where(where)
-    .where(sql<boolean>`(select l.id from leads l where l.email = i.email) is null`)
-    .$if(!evenSuppressed, (query) => query.where(sql<boolean>`not (${isSuppressed('i.email')})`))
-    .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
-    .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
-    .where(mayBeWanted('i', filter))
-    .orderBy('i.id', order)
-    .$if(limit !== null, (query) => query.limit(limit!))
-    .execute();
-  return rows.map((row) => ({
-    ...NO_CONSENT,
-    id: row.id,
-    email: row.email,
-    ...answersOf(row),
-    state: 'imported',
-    state_since: row.imported_at,
-    attribution: null,
-    flags: '',
-    variant: null,
-    consent_given_at: row.consent_given_at,
-    consent_source: row.consent_source,
-  }));
-}
-
-// A subquery instead of a join: otherwise PostgreSQL reads all of a long table for each small page.
-
-const isSuppressed = (email: 'l.email' | 'i.email') =>
-  sql<boolean>`(select 1 from suppressions where suppressions.email = ${sql.ref(email)} limit 1) is not null`;
-
-const isMissingIn = (name: string) =>
-  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
-
-const isExportedIn = ({ name, from, to }: ExportRun) =>
-  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}
-    and e.exported_at >= ${from} and e.exported_at <= ${to}) is not null`;
-
-const hasFlag = (column: string, flag: string) =>
-  sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
-
-const tableOf = (reader: StateReader) => reader.id.slice(0, 1) as 'l' | 's' | 'i';
-
-/** @param email as stored */
-export const hasAddress = (reader: StateReader, email: string) =>
-  sql<boolean>`${sql.ref(`${tableOf(reader)}.email`)} = ${email}`;
