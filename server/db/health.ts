@@ -1,5 +1,7 @@
+// Whether the database answers and takes writes: for the server's health, and for the doctor.
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { Kysely, sql } from 'kysely';
@@ -15,7 +17,6 @@ import { countEvents } from '#server/db/tables/webhook-events.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
-import path from 'node:path';
 
 /**
  * Throws the database's error.
@@ -70,8 +71,6 @@ async function atMost(ms: number, promise: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-// Read-only check of integrity, migrations and writability.
-
 const PATIENCE_MS = 5_000;
 const MOST_DAMAGE = 3;
 
@@ -91,7 +90,10 @@ export type Look = {
   readonly clockAheadMs: number | null;
 };
 
-/** @throws the database's error */
+/**
+ * Read-only check of integrity, migrations and writability.
+ * @throws the database's error
+ */
 export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });

@@ -1,4 +1,6 @@
+// Copies a SQLite database, checks a copy, and replaces the live database with it.
 import { existsSync, renameSync } from 'node:fs';
+import path from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
@@ -8,7 +10,6 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { flushFolder } from '#server/platform/private-files.ts';
-import path from 'node:path';
 
 /** All pages in one step, because SQLite restarts when another process writes in between. */
 const WHOLE = 2 ** 31 - 1;
@@ -29,8 +30,6 @@ const WRITE_FAILURES: ReadonlySet<unknown> = new Set([13, 778, 1034, 1546]);
 
 export const isWriteFailure = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && WRITE_FAILURES.has(error.errcode);
-
-// Checks a SQLite file and replaces the live database with it.
 
 /** SQLite's primary result codes: SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);

@@ -1,3 +1,4 @@
+// Filters contacts in SQL as far as possible, then character by character.
 import { domainToUnicode } from 'node:url';
 
 import { sql, type RawBuilder } from 'kysely';
@@ -53,8 +54,6 @@ export type LeadFilter = {
   readonly attributionHolds?: readonly string[] | undefined;
   readonly newestFirst?: boolean | undefined;
 };
-
-// Filters contacts in SQL as far as possible, then character by character.
 
 /** Few rows may match, so an unlimited statement would scan a long table. */
 export const isNarrow = ({

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type LogEvent } from 'kysely';
@@ -9,7 +10,6 @@ import { openPostgresPool } from '#server/db/engine/postgres.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
-import path from 'node:path';
 
 export type Db = Kysely<Schema>;
 

@@ -28,11 +28,7 @@ const FROM = [sql`>=`, sql`asc`] as const;
  * @param moments milliseconds since 1970
  * @returns for each, the ID that divides older rows from the others
  */
-export async function firstIdsAt(
-  db: Db,
-  timed: TimedTable,
-  moments: readonly number[],
-): Promise<readonly string[]> {
+async function firstIdsAt(db: Db, timed: TimedTable, moments: readonly number[]): Promise<readonly string[]> {
   const places = moments.map((ms) => ({ ms, guess: lowestIdAt(ms) }));
   const neighbours = await oneRow<number | null>(
     db,
@@ -93,21 +89,19 @@ async function searchFor(db: Db, timed: TimedTable, ms: number): Promise<string>
 
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export async function oneRow<Value>(
-  db: Db,
-  values: readonly RawBuilder<unknown>[],
-): Promise<readonly Value[]> {
+async function oneRow<Value>(db: Db, values: readonly RawBuilder<unknown>[]): Promise<readonly Value[]> {
   const columns = values.map((value, at) => sql`${value} as ${sql.ref(`v${at}`)}`);
   const { rows } = await sql<Record<string, Value>>`select ${sql.join(columns)}`.execute(db);
   return values.map((_, at) => rows[0]![`v${at}`]!);
 }
 
-// Uses only the index of IDs, fast even in a long table.
-
 /** Spans per statement, so none lasts. */
 const AT_ONCE = 10;
 
-/** @param spans from: included; to: excluded; milliseconds since 1970 */
+/**
+ * Uses only the index of IDs, fast even in a long table.
+ * @param spans from: included; to: excluded; milliseconds since 1970
+ */
 export async function countsBetween(
   db: Db,
   timed: TimedTable,

@@ -1,3 +1,4 @@
+// Which errors are outages that pass, and whether writes are failing now.
 import { errorCode } from '#server/platform/error-code.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:

@@ -1,4 +1,4 @@
-// Rows per day are bounded whatever strangers send: further sources are counted together.
+// Funnel steps by day and source, and by day and variant.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -15,7 +15,8 @@ export type FunnelCount = {
 const AT_ONCE = 500;
 
 /**
- * Processes take turns, so the bound holds for all.
+ * Rows per day are bounded whatever strangers send: further sources are counted together. Processes take turns, so the bound
+ * holds for all.
  * @param bound mostSources: sources per day and step; others: the name for the rest
  */
 export async function addFunnelCounts(
@@ -121,8 +122,6 @@ export async function funnelSums(
   return { days, sources };
 }
 
-// Rows are bounded, because the caller knows the variants.
-
 export type VariantCount = {
   /** Days since 1970, in UTC. */
   readonly day: number;
@@ -131,6 +130,7 @@ export type VariantCount = {
   readonly count: number;
 };
 
+/** Rows are bounded, because the caller knows the variants. */
 export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
   if (counts.length === 0) return;
   const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;

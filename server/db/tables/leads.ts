@@ -128,8 +128,6 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
   return numUpdatedRows > 0n;
 }
 
-// Found by receipts, whose IDs sort by time: so leads need no index by time.
-
 export type NewLead = Pick<
   Selectable<Schema['leads']>,
   keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at'
@@ -145,7 +143,7 @@ const SHOWN = [
   'l.first_verified_at',
 ] as const satisfies readonly `l.${keyof NewLead}`[];
 
-/** A lead's first receipt was written when it became one. */
+/** A lead's first receipt was written when it became one, and its ID sorts by time: so leads need no index by time. */
 const inSpan = (db: Db, { from, to }: Span) =>
   db
     .selectFrom('consent_receipts as r')
