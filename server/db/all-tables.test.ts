@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
-import { TABLE_NAMES } from '#server/db/all-tables.ts';
+import { descriptionOf, TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 it('docs/architecture.md describes exactly the existing tables', () => {
@@ -11,4 +11,14 @@ it('docs/architecture.md describes exactly the existing tables', () => {
   const [, data = ''] = document.split('\n## What does each table hold?\n');
   const named = Array.from(data.matchAll(/^- `(\w+)`: /gm), ([, table]) => table);
   assert.deepEqual(named.toSorted(), TABLE_NAMES.toSorted());
+});
+
+it('rows about a person are erased or expire, in every table', () => {
+  for (const table of TABLE_NAMES) {
+    const { isAbout, erasure, expiry } = descriptionOf(table);
+    assert.equal(isAbout === undefined, erasure === undefined, `${table}: erasure`);
+    const isPersonal = Object.values(TABLES[table].columns).some(({ kind }) => kind === 'personal');
+    if (isPersonal && erasure !== 'delete' && erasure !== 'custom')
+      assert.ok(expiry !== undefined || table === 'desk_passkeys', `${table}: expiry`);
+  }
 });
