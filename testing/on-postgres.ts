@@ -8,7 +8,7 @@ const DATABASE = [
   'server/db/migrations/migrate',
   'server/db/migrations/schema-changes',
   'server/db/contacts/filter',
-  'server/db/contacts/pages',
+  'server/db/contacts/people',
   'server/http/api-walk',
   'server/housekeeping/delete-expired-rows',
 ];

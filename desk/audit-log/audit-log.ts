@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import { lockAddress, type Db } from '#server/db/engine/connect.ts';
-import { addressOfPerson } from '#server/db/contacts/one-person.ts';
+import { addressOfPerson } from '#server/db/contacts/people.ts';
 import {
   addToDeskLog,
   insertIntoDeskLog,

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { findPerson } from '#server/db/contacts/pages.ts';
+import { findPerson } from '#server/db/contacts/people.ts';
 import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';

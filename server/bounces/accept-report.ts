@@ -4,7 +4,7 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { keptReply } from '#server/platform/mail-server-answers.ts';
-import { findHolder } from '#server/db/contacts/one-person.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';

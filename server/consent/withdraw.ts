@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { findHolder } from '#server/db/contacts/one-person.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import {
   addressOfLead,

@@ -7,7 +7,7 @@ import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
 import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { leadPages } from '#server/db/contacts/pages.ts';
+import { leadPages } from '#server/db/contacts/people.ts';
 import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
 import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';

@@ -6,7 +6,7 @@ import { toDoOf, type ToDoParts } from '#desk/server/handlers/to-do.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { readPeriod, type Period } from '#desk/report/period.ts';
-import { lookForPeople } from '#server/db/contacts/pages.ts';
+import { lookForPeople } from '#server/db/contacts/people.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { knownSince } from '#server/stats/stats.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';

@@ -1,4 +1,4 @@
-// Lists people of one state in short statements, so no writer waits for a long one.
+// Lists people of one state in short statements, so no writer waits for a long one; and finds one person.
 import { sql, type RawBuilder } from 'kysely';
 
 import {
@@ -11,8 +11,8 @@ import {
 } from '#server/db/contacts/filter.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { idsAround, type TimedTable } from '#server/db/engine/ids.ts';
-import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { lookBack, SLICE_SIZE, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /** Small pages die in V8's young generation: with 200 an export needs 10 MB more, and no less time. */
@@ -132,38 +132,6 @@ async function timeOf(db: Db, { table, column }: TimedTable, id: string): Promis
   return rows[0]?.at ?? null;
 }
 
-/** @param email as stored @returns the first state's, even if suppressed */
-export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
-  for (const state of BY_WEIGHT) {
-    const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
-    if (person !== undefined) return person;
-  }
-  return undefined;
-}
-
-/** Most informative first: an imported person who asks for a code still counts as imported. */
-const BY_WEIGHT = [
-  'verified',
-  'suppressed',
-  'imported',
-  'unverified',
-] as const satisfies readonly LeadState[];
-
-const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
-
-/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
-export async function holdLeadRecord(
-  tx: Db,
-  engine: OpenDatabase['engine'],
-  id: string,
-): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
-  const { rows } = await sql<LeadRecord>`
-    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
-    ${engine === 'postgres' ? sql`for update of ${sql.ref('p')}` : sql``}
-  `.execute(tx);
-  return rows[0];
-}
-
 // Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
 
 const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
@@ -250,4 +218,82 @@ async function readPeople(
   `.execute(db);
   const isFound = closeLook(filter);
   return isFound === null ? rows : rows.filter(isFound);
+}
+
+/** Search order: one function finds the ID that another returns. */
+const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
+
+export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
+  for (const table of TABLES_OF_PEOPLE) {
+    const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
+    if (row !== undefined) return row.email;
+  }
+  return undefined;
+}
+
+/** The lead's, the imported person's or the first form's ID, by e-mail address. */
+export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  for (const table of TABLES_OF_PEOPLE) {
+    const left = emails.filter((email) => !ids.has(email));
+    if (left.length === 0) break;
+    const rows = await db
+      .selectFrom(table)
+      .select((eb) => ['email', eb.fn.min('id').as('id')])
+      .where('email', 'in', left)
+      .groupBy('email')
+      .execute();
+    for (const { email, id } of rows) ids.set(email, id);
+  }
+  return ids;
+}
+
+export type Holder = {
+  /** Null for an imported or unverified person. */
+  readonly leadId: string | null;
+  readonly lastVerifiedAt: number | null;
+};
+
+/** @param email as stored @returns null if no data is held about it */
+export async function findHolder(db: Db, email: string): Promise<Holder | null> {
+  const lead = await db
+    .selectFrom('leads')
+    .select(['id', 'last_verified_at'])
+    .where('email', '=', email)
+    .executeTakeFirst();
+  if (lead !== undefined) return { leadId: lead.id, lastVerifiedAt: lead.last_verified_at };
+  const ids = await idsOfPeople(db, [email]);
+  return ids.has(email) ? { leadId: null, lastVerifiedAt: null } : null;
+}
+
+/** @param email as stored @returns the first state's, even if suppressed */
+export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+  for (const state of BY_WEIGHT) {
+    const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
+    if (person !== undefined) return person;
+  }
+  return undefined;
+}
+
+/** Most informative first: an imported person who asks for a code still counts as imported. */
+const BY_WEIGHT = [
+  'verified',
+  'suppressed',
+  'imported',
+  'unverified',
+] as const satisfies readonly LeadState[];
+
+const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
+
+/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
+  const { rows } = await sql<LeadRecord>`
+    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
+    ${engine === 'postgres' ? sql`for update of ${sql.ref('p')}` : sql``}
+  `.execute(tx);
+  return rows[0];
 }
