@@ -301,7 +301,6 @@ function compressFiles(folder: string): void {
   }
 }
 
-/** Copies the campaign's pictures and icons. Without icons, ours get the campaign's colours. */
 function takeCampaignFiles(): void {
   if (site.colors) {
     const icon = path.join(FILES, 'favicon.svg');
@@ -315,7 +314,6 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** Styles that only some landing pages need. */
 const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
 
 async function buildStylesWhereUsed(page: string): Promise<string> {

@@ -16,9 +16,7 @@ const STOP_WITHIN_MS = 8_000;
 export type Api = {
   readonly origin: string;
   readonly mailFolder: string;
-  /** Settings in .env that development ignores. */
   readonly unused: readonly string[];
-  /** @returns false if the API printed an error and did not start */
   readonly ready: () => Promise<boolean>;
   readonly restart: () => void;
   readonly stop: () => Promise<void>;

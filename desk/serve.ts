@@ -1,4 +1,3 @@
-// The desk's own process (DESK_URL), started and ended by the site's process.
 import path from 'node:path';
 import process from 'node:process';
 

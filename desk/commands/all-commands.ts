@@ -1,4 +1,4 @@
-// The desk's commands. Exit codes: 0 done, 1 failed, 2 called incorrectly.
+// Exit codes: 0 done, 1 failed, 2 called incorrectly.
 import {
   Command,
   CommanderError,

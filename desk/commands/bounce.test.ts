@@ -277,7 +277,6 @@ it('notes, failures and JSON of desk bounce contain no control characters from u
       [0, 0, 1],
     );
     for (const { out, notes } of answers) {
-      // Names and emoji need joiners.
       assert.match(notes, /a\u200Db\uFFFD/);
       assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
     }

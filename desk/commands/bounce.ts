@@ -18,7 +18,6 @@ const DONE = 'done';
 
 type Source = {
   readonly name: string;
-  /** Yields one message, or all messages of an mbox. */
   readonly read: () => AsyncIterable<Uint8Array>;
   readonly putAway: () => Promise<void>;
 };

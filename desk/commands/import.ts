@@ -27,16 +27,12 @@ const STATUS_MAX_LENGTH = 60;
 type BadLine = { readonly line: number; readonly reason: string };
 type Found = {
   readonly rows: number;
-  /** Rows that repeat an e-mail address. */
   readonly repeated: number;
-  /** Rows of people without a status that shows consent, in this or another row. */
   readonly unsubscribed: number;
   readonly statusesLeftOut: readonly LeftOutStatus[];
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
-  /** Answers that do not fit the current form; the person is imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
-  /** People with garbled letters in name or company; they are imported. */
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];

@@ -1,4 +1,3 @@
-// Prints all data held about a person, for a request under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/text.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';

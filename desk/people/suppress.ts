@@ -15,9 +15,8 @@ export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
 /**
- * Also withdraws a lead's consent, unless the reason does not imply it.
+ * Also withdraws a lead's consent, if the reason implies it.
  * @param tx holds the lock of the e-mail address
- * @param entry email: as stored
  * @returns false if already suppressed for this reason
  */
 export async function suppressAddress(
@@ -52,15 +51,10 @@ export const entriesOf = (
   email: string,
 ): Promise<readonly ListEntry[]> => listEntries(db, addressOf(service, email));
 
-/** @param hasReason whether the operator explained the mistake */
 export const isMistake = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
-/**
- * Finds entries the operator can remove.
- * @param note why they were mistakes, or null
- * @throws {CommandFailure} if there are none
- */
+/** @param note why they were mistakes, or null */
 export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
@@ -80,11 +74,7 @@ export async function sealBeforeRemoval(
   signal.throwIfAborted();
 }
 
-/**
- * Removes entries and seals the reason.
- * @param tx holds the lock of the e-mail address
- * @throws {CommandFailure} if the person unsubscribed in the meantime
- */
+/** @param tx holds the lock of the e-mail address */
 export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,

@@ -26,7 +26,7 @@ export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   readonly wrong_tries: number;
 };
 
-/** @returns pages, possibly empty, of people whose code expired unused, each with the number of people whose code is still valid */
+/** @returns pages, possibly empty, each with the number of people whose code is still valid */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,
   span: Span,

@@ -57,11 +57,9 @@ ${notes(report)
   .join('\n')}
 </div>`;
 
-/** Keeps numbers on one line with their units. */
 const unbroken = (sentence: string): string =>
   escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');
 
-/** Longer tables are collapsed below their chart. */
 const FEW_DAYS = 14;
 
 function sectionHtml(section: Section, at: number): string {

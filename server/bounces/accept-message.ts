@@ -1,7 +1,7 @@
 // Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path: otherwise
 // anyone could suppress any e-mail address.
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
-import { findMail } from '#server/db/queries/returned-mail.ts';
+import { findMail } from '#server/db/tables/outbox.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { takeReport, type ReportOutcome, type ReportParts } from '#server/bounces/accept-report.ts';
 import { meaningOfAll, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';

@@ -1,10 +1,10 @@
 // Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
-import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { keptReply } from '#server/platform/mail-server-answers.ts';
-import { findHolder } from '#server/db/queries/returned-mail.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';

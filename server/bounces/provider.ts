@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
 
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { MailReport, Once } from '#server/bounces/accept-report.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 

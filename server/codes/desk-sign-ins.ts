@@ -3,8 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { columnsOf } from '#server/db/all-tables.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
 

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import {
   ownWithdrawalSince,

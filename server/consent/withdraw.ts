@@ -1,11 +1,11 @@
 // Marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { findHolder } from '#server/db/queries/returned-mail.ts';
-import type { SuppressionReason, WithdrawalWay } from '#server/db/schema.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
+import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import {
   addressOfLead,
   noteWithdrawal,

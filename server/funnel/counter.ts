@@ -8,8 +8,12 @@ import { isbot } from 'isbot';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { addFunnelCounts, type FunnelCount } from '#server/db/tables/funnel-counts.ts';
-import { addVariantCounts, type VariantCount } from '#server/db/tables/variant-counts.ts';
+import {
+  addFunnelCounts,
+  addVariantCounts,
+  type FunnelCount,
+  type VariantCount,
+} from '#server/db/tables/counts.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { OTHERS, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { VISIT_HEADER } from '#shared/api.ts';

@@ -11,7 +11,8 @@ import { sql } from 'kysely';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { addFunnelCounts, deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { deleteExpired } from '#server/db/queries/expiry.ts';
+import { addFunnelCounts } from '#server/db/tables/counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -306,7 +307,10 @@ for (const engine of ENGINES) {
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
-        assert.equal(await deleteFunnelCounts(database.db, { before: 20_001, most: 2 }), 2);
+        assert.equal(
+          await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
+          2,
+        );
         const reported: unknown[] = [];
         await createHousekeeping({
           database,

@@ -6,13 +6,8 @@ import { createRests } from '#server/platform/background-work.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import {
-  expirySteps,
-  newExpiryProgress,
-  takeStep,
-  type Expired,
-  type ExpiringTable,
-} from '#server/db/queries/expiry.ts';
+import { expirySteps, takeStep, type Expired, type ExpiringTable } from '#server/db/queries/expiry.ts';
+import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 
 /** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
@@ -42,7 +37,7 @@ export function createHousekeeping({
   shouldStop = () => false,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  const progress = newExpiryProgress();
+  const domains = newDomainSearch();
   let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {
@@ -55,7 +50,7 @@ export function createHousekeeping({
       windows: now,
       funnel: now - FUNNEL_DAYS * DAY_MS,
     };
-    for (const step of expirySteps(cutoffs, progress)) {
+    for (const step of expirySteps(cutoffs, domains)) {
       for (;;) {
         if (shouldStop()) return;
         const outcome = await takeStep(database, step, BATCH_SIZE);

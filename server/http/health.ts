@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
-import { createWriteCheck, pingDatabase } from '#server/db/backup/database-health.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { type WriteFault, writeFaultOf } from '#server/db/engine/outages.ts';
+import { createWriteCheck, pingDatabase } from '#server/db/health.ts';
 import { mailStandsStill, refusesEverybody } from '#server/db/tables/outbox.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { stateOfMail } from '#server/jobs/mail-jobs.ts';

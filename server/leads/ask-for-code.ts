@@ -14,9 +14,8 @@ import {
 } from '#server/codes/challenges.ts';
 import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import { isRecent } from '#server/db/engine/clocks.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
 import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';

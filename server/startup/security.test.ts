@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { readConfig } from '#server/settings/settings.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { API_ERRORS } from '#shared/errors.ts';
 import { TEST_DIST } from '#testing/built-site.ts';

@@ -1,6 +1,5 @@
 // Sums people by day, source and mail domain in bounded memory.
-import type { CodeFate } from '#server/db/queries/code-delivery.ts';
-import type { AskedGroup, Group } from '#server/db/queries/report-figures.ts';
+import type { CodeFate, AskedGroup, Group } from '#server/db/queries/report-figures.ts';
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import type { PageViews } from '#server/stats/page-views.ts';
 import { keepLargest, noSums, sumsAt, type Counts, type Sums } from '#server/stats/counts-by-key.ts';

@@ -1,6 +1,6 @@
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
-import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
+import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 

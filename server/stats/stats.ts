@@ -1,7 +1,12 @@
 // Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
-import type { CodeFate } from '#server/db/queries/code-delivery.ts';
+import {
+  askedGroups,
+  leadGroups,
+  type CodeFate,
+  type Group,
+  type Span,
+} from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { askedGroups, leadGroups, type Group, type Span } from '#server/db/queries/report-figures.ts';
 import { isFrom, OTHERS, type Origin } from '#server/attribution/source.ts';
 import {
   addAsked,

@@ -1,5 +1,5 @@
 // A lead as JSON, in events and in desk exports.
-import type { LeadRecord } from '#server/db/contacts/person.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
 import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';

@@ -23,7 +23,7 @@ import {
   noteUse,
   passkeysOf,
   type DeskPasskey,
-} from '#server/db/tables/desk-passkeys.ts';
+} from '#server/db/tables/desk-access.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';

@@ -14,7 +14,6 @@ import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
   `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
 
-/** @param attempt email: the person in DESK_PEOPLE, or null; from: IP address */
 export async function noteWrongAttempt(
   service: Service,
   attempt: { readonly email: string | null; readonly from: string; readonly with: 'code' | 'passkey' },

@@ -3,7 +3,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
-import type { LastWrites } from '#server/db/engine/last-writes.ts';
+import type { LastWrites } from '#server/db/engine/outages.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
 const POOL_SIZE = 10;

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { NewLead } from '#server/db/queries/new-leads.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   counted,

@@ -8,7 +8,7 @@ import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-
 import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';

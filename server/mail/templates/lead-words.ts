@@ -1,4 +1,4 @@
-import type { NewLead } from '#server/db/queries/new-leads.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import {
   DIRECT,

@@ -10,7 +10,7 @@ import {
   hasMoreNewLeads,
   newLeadsOf,
   type NewLead,
-} from '#server/db/queries/new-leads.ts';
+} from '#server/db/tables/leads.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {

@@ -1,4 +1,4 @@
-// Read-only check of integrity, migrations and writability.
+// Whether the database answers and takes writes: for the server's health, and for the doctor.
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -6,17 +6,70 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { Kysely, sql } from 'kysely';
 
-import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { openDatabase, type Db } from '#server/db/engine/connect.ts';
+import { openDatabase, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { createLastWrites, writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
+import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { refusesEverybody } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
-import { countInWindow } from '#server/db/tables/limit-windows.ts';
-import { compareMigrations } from '#server/db/migrations/migrate.ts';
-import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
-import { createLastWrites } from '#server/db/engine/last-writes.ts';
-import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
+
+/**
+ * Throws the database's error.
+ * @returns "file lost" if the file was deleted or replaced
+ */
+export async function pingDatabase({
+  db,
+  isFileOurs,
+}: Pick<OpenDatabase, 'db' | 'isFileOurs'>): Promise<'well' | 'file lost'> {
+  await sql`select 1`.execute(db);
+  return isFileOurs() ? 'well' : 'file lost';
+}
+
+const TRY_EVERY_MS = 5_000;
+/** Maximum wait for a hanging test write. */
+const TRY_WITHIN_MS = 1_000;
+const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
+
+/**
+ * By the last writes; while they fail, it tries one at intervals.
+ * @param clock milliseconds since 1970
+ */
+export function createWriteCheck(
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
+  clock: () => number,
+): () => Promise<WriteFault | null> {
+  let triedAt = -Infinity;
+  let trying: Promise<void> | null = null;
+
+  const tryOnce = async (): Promise<void> => {
+    await countInWindow(db, TRIES.key, TRIES.windowMs, clock()).catch(() => {});
+    trying = null;
+  };
+
+  return async () => {
+    if (writes.fault() === null) return null;
+    if (trying === null && Math.abs(clock() - triedAt) >= TRY_EVERY_MS) {
+      triedAt = clock();
+      trying = tryOnce();
+    }
+    if (trying !== null) await atMost(TRY_WITHIN_MS, trying);
+    return writes.fault();
+  };
+}
+
+async function atMost(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
 
 const PATIENCE_MS = 5_000;
 const MOST_DAMAGE = 3;
@@ -37,7 +90,10 @@ export type Look = {
   readonly clockAheadMs: number | null;
 };
 
-/** @throws the database's error */
+/**
+ * Read-only check of integrity, migrations and writability.
+ * @throws the database's error
+ */
 export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { lookForPeople, leadPages } from '#server/db/contacts/pages.ts';
+import { lookForPeople, leadPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 

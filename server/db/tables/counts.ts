@@ -1,8 +1,8 @@
-// Rows per day are bounded whatever strangers send: further sources are counted together.
+// Funnel steps by day and source, and by day and variant.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { FunnelStep } from '#shared/funnel.ts';
+import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
 export type FunnelCount = {
   /** Days since 1970, in UTC. */
@@ -15,7 +15,8 @@ export type FunnelCount = {
 const AT_ONCE = 500;
 
 /**
- * Processes take turns, so the bound holds for all.
+ * Rows per day are bounded whatever strangers send: further sources are counted together. Processes take turns, so the bound
+ * holds for all.
  * @param bound mostSources: sources per day and step; others: the name for the rest
  */
 export async function addFunnelCounts(
@@ -61,21 +62,6 @@ export async function addFunnelCounts(
         )
         .execute();
   });
-}
-
-export async function deleteFunnelCounts(
-  tx: Db,
-  { before, most }: { readonly before: number; readonly most: number },
-): Promise<number> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('funnel_counts')
-    .where(
-      sql<boolean>`(day, step, source) in (
-        select day, step, source from funnel_counts where day < ${before} order by day, step, source limit ${most}
-      )`,
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
 }
 
 /** Days since 1970. */
@@ -134,4 +120,42 @@ export async function funnelSums(
     .limit(mostSources)
     .execute();
   return { days, sources };
+}
+
+export type VariantCount = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly step: FunnelStep | VariantStep;
+  readonly variant: string;
+  readonly count: number;
+};
+
+/** Rows are bounded, because the caller knows the variants. */
+export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
+  if (counts.length === 0) return;
+  const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;
+  await db
+    .insertInto('variant_counts')
+    // In one order, so concurrent processes don't deadlock.
+    .values(counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['day', 'step', 'variant'])
+        .doUpdateSet((eb) => ({ count: eb('variant_counts.count', '+', eb.ref('excluded.count')) })),
+    )
+    .execute();
+}
+
+export async function variantDays(
+  db: Db,
+  step: VariantStep,
+  variants: readonly string[],
+): Promise<readonly { readonly day: number; readonly variant: string; readonly count: number }[]> {
+  return db
+    .selectFrom('variant_counts')
+    .select(['day', 'variant', 'count'])
+    .where('step', '=', step)
+    .where('variant', 'in', variants)
+    .orderBy('day')
+    .execute();
 }

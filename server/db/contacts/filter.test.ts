@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { leadPages } from '#server/db/contacts/pages.ts';
+import { leadPages } from '#server/db/contacts/people.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 
