@@ -399,7 +399,7 @@ export const TABLES = {
     erasure: 'custom',
     expiry: 'custom',
     columns: {
-      /** A pseudonym (server/secrets/pseudonyms.ts). With the secret, it only shows whether a known address is listed. */
+      /** A pseudonym (server/secrets/secrets.ts). With the secret, it only shows whether a known address is listed. */
       address_key: plain<Fixed<string>>(),
       reason: plain<Fixed<SuppressionReason>>(),
       /** Null once erased. */
@@ -456,7 +456,7 @@ export const TABLES = {
     columns: {
       id: link<Fixed<string>>(),
       browser_id: personal<Fixed<string>>(),
-      /** A pseudonym (server/secrets/pseudonyms.ts). */
+      /** A pseudonym (server/secrets/secrets.ts). */
       address_key: personal<Fixed<string>>(),
       /** Null if not in DESK_PEOPLE: no code is mailed or accepted. */
       email: personal<Fixed<string | null>>(),

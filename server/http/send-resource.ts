@@ -1,6 +1,7 @@
 // Sends a resource from memory, by encoding, range and conditions (RFC 9110, sections 12 to 14). Responses
 // share one buffer and prebuilt headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -64,9 +65,10 @@ export function createResource({
     };
   };
   const made = new Map<Encoding, Representation>();
+  const chooseEncoding = createChooseEncoding(available);
   return {
     representationFor: (accepted) => {
-      const encoding = chooseEncoding(available, accepted);
+      const encoding = chooseEncoding(accepted);
       const known = made.get(encoding);
       if (known !== undefined) return known;
       const body = bodies[encoding] ?? bodies.identity;
@@ -165,27 +167,23 @@ export function sendResource(
 
 /** Thousands of commas would block the parser for milliseconds. */
 const ACCEPT_ENCODING_MAX_LENGTH = 500;
+/** Browsers send only a few different ones. */
+const MOST_REMEMBERED = 50;
 
-/**
- * The encoding with the highest weight, and of several the smallest (RFC 9110, section 12.5.3). If none is
- * acceptable, plain bytes help more than a 406.
- */
-function chooseEncoding(available: readonly Encoding[], accepted: string | undefined): Encoding {
-  if (accepted === undefined || accepted.length > ACCEPT_ENCODING_MAX_LENGTH) return 'identity';
-  const weights = new Map(
-    accepted
-      .toLowerCase()
-      .split(',')
-      .map((entry): [string, number] => {
-        const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-        const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-        return [name, Number(weight) || 0];
-      }),
-  );
-  const weightOf = (encoding: Encoding): number =>
-    weights.get(encoding) ?? weights.get('*') ?? (encoding === 'identity' ? Number.EPSILON : 0);
-  const [best = 'identity'] = available.toSorted((one, other) => weightOf(other) - weightOf(one));
-  return weightOf(best) > 0 ? best : 'identity';
+/** Caches each Accept-Encoding, up to a limit, so that invented ones cannot fill memory. */
+function createChooseEncoding(available: readonly Encoding[]): (accepted: string | undefined) => Encoding {
+  const remembered = new Map<string, Encoding>();
+  return (accepted) => {
+    if (accepted === undefined || accepted.length > ACCEPT_ENCODING_MAX_LENGTH) return 'identity';
+    const known = remembered.get(accepted);
+    if (known !== undefined) return known;
+    const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
+    // If none of our encodings is acceptable, plain bytes help more than a 406.
+    const chosen = negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    remembered.set(accepted, chosen);
+    return chosen;
+  };
 }
 
 function names(list: string, etag: string): boolean {
