@@ -21,7 +21,7 @@ import {
 import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import type { Release } from '#server/http/releases.ts';
-import { addHeaders, addSecurityHeaders, type HeaderList } from '#server/http/security-headers.ts';
+import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { serveSite, type Site } from '#server/http/static-files.ts';
 import {
   createForgottenProxyWarning,
@@ -92,13 +92,11 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   addSecurityHeaders(app, config.secure);
   let site: Site | null = null;
   const fileAt = (url: string): string | null => site?.routeOf(url) ?? null;
-  const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
-  noteAnswers(app, { ...noting, fileAt });
-  const ownHeaders = (requestId: string): HeaderList =>
-    // Tells a kept-alive connection to send its next request elsewhere.
-    isStopping() ? ['x-request-id', requestId, 'connection', 'close'] : ['x-request-id', requestId];
+  noteAnswers(app, { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen, fileAt });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    addHeaders(reply, ownHeaders(request.id));
+    reply.header('x-request-id', request.id);
+    // Tells a kept-alive connection to send its next request elsewhere.
+    if (isStopping()) reply.header('connection', 'close');
     done();
   });
   await addLoadShedding(app, sendError, options.loadLimits);
@@ -123,18 +121,13 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       addHealthRoute(app, { ...service, sendError, isLeaving: isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       if (release !== null)
-        site = serveSite(app, {
+        site = serveSite({
           ...config,
           release,
           words: campaign.site,
           variants: campaign.variants.map(({ name }) => name),
           random,
           sendError,
-          hasOtherName,
-          urlMaxLength: URL_MAX_LENGTH,
-          ownHeaders,
-          onRequest: noteForgottenProxy,
-          ...noting,
         });
       const noteOutside = createStrippedPathWarning(basePath, fileAt);
       app.setNotFoundHandler((request, reply) => {

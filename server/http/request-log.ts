@@ -44,7 +44,7 @@ export function noteAnswers(
   });
 }
 
-export const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
+const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
 /**

@@ -95,7 +95,7 @@ export function textResource(
   });
 }
 
-export type ResourceAnswer =
+type ResourceAnswer =
   | {
       readonly type: 'answer';
       readonly status: 200 | 206 | 304;
@@ -108,7 +108,7 @@ export type ResourceAnswer =
       readonly headers: HeaderList;
     };
 
-export function answerFor(
+function answerFor(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   resource: Resource,
 ): ResourceAnswer {

@@ -1,26 +1,15 @@
-// Serves the built site from memory, from the release found at start. Normal GETs bypass Fastify, which
-// raises throughput from 0.26 to 0.83 of plain node:http.
-import { randomUUID } from 'node:crypto';
+// Serves the built site from memory, from the release found at start.
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import '@fastify/under-pressure';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 
-import { isPage, type Answered } from '#server/http/request-log.ts';
 import type { SendError } from '#server/http/errors.ts';
-import { namesItsHost } from '#server/http/host-and-origin.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
-import {
-  answerFor,
-  createResource,
-  sendResource,
-  textResource,
-  type Resource,
-} from '#server/http/send-resource.ts';
+import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import { variantAskedFor } from '#shared/variants.ts';
 
@@ -127,60 +116,16 @@ export type SiteParts = {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly publicUrl: string;
-  readonly basePath: string;
   readonly secure: boolean;
   readonly sendError: SendError;
-  readonly hasOtherName: (request: IncomingMessage) => boolean;
-  readonly urlMaxLength: number;
-  readonly ownHeaders: (requestId: string) => HeaderList;
-  readonly onRequest: (headers: IncomingHttpHeaders) => void;
-  /** Called after the response was sent. */
-  readonly onAnswered: (answered: Answered) => void;
-  readonly onPageSeen: (request: IncomingMessage) => void;
 };
 
-/** Must be called before any other request listener is added. */
-export function serveSite(app: FastifyInstance, parts: SiteParts): Site {
-  const { release, basePath, hasOtherName, urlMaxLength, sendError, ownHeaders } = parts;
-  const { onRequest, onAnswered, onPageSeen } = parts;
-  const root = `${basePath}/`;
+export function serveSite(parts: SiteParts): Site {
+  const { release, sendError } = parts;
   const { files, notFound, choosePage, always } = readSite(parts);
   const findOther = createOthers(release, files, { always });
   const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
     choosePage !== null && name === '' ? choosePage(request) : files.get(name);
-
-  app.server.removeAllListeners('request');
-  app.server.on('request', (request, response) => {
-    if (!answerNow(request, response)) app.routing(request, response);
-  });
-
-  function answerNow(request: IncomingMessage, response: ServerResponse): boolean {
-    const { method, url = '' } = request;
-    if ((method !== 'GET' && method !== 'HEAD') || url.length > urlMaxLength || app.isUnderPressure())
-      return false;
-    const query = url.indexOf('?');
-    const address = query === -1 ? url : url.slice(0, query);
-    if (!address.startsWith(root)) return false;
-    const name = address.slice(root.length);
-    const resource = find(name, request);
-    if (resource === undefined || !namesItsHost(request) || (name === '' && hasOtherName(request)))
-      return false;
-    const found = answerFor(request, resource);
-    if (found.type === 'refusal') return false;
-    const { status, headers, body } = found;
-    const route = `/${name}`;
-    const begun = performance.now();
-    onRequest(request.headers);
-    response
-      .writeHead(status, [...headers, ...ownHeaders(randomUUID())])
-      .end(method === 'GET' ? body : undefined);
-    const noteAnswered = () => onAnswered({ method, route, status, ms: performance.now() - begun });
-    // Nearly always true, and a listener costs a twentieth of a response's processor time.
-    if (response.writableLength === 0) noteAnswered();
-    else response.on('finish', noteAnswered);
-    if (isPage({ method, route, status })) onPageSeen(request);
-    return true;
-  }
 
   return {
     routeOf: (url) => {
