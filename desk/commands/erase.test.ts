@@ -9,9 +9,9 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
-import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
+import { deleteEmlFiles, emlFilesAbout } from '#server/mail/mail.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';

@@ -5,7 +5,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 
 const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];

@@ -8,8 +8,7 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { dkimComplaint } from '#server/mail/dkim-key.ts';
-import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
-import { connectionOptions, createMailer, explainAccount, senderAddress } from '#server/mail/mailer.ts';
+import { connectionOptions, createMailer, explainAccount, rememberAddresses, senderAddress } from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS } from '#server/platform/time.ts';

@@ -10,7 +10,7 @@ import {
   readAttribution,
   sourceOf,
   type KeptAttribution,
-} from '#server/attribution/source.ts';
+} from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';

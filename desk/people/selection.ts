@@ -2,7 +2,7 @@ import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
-import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
+import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { LeadRecord } from '#server/db/contacts/person.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';

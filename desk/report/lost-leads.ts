@@ -1,8 +1,8 @@
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lookForLost, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
-import { readAttribution, sourceOf } from '#server/attribution/source.ts';
-import type { PlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
+import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { isoTime } from '#server/platform/time.ts';

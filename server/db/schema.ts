@@ -82,7 +82,7 @@ type JobColumns<State extends string> = {
 
 /** Added in its cause's transaction. */
 type Outbox = JobColumns<OutboxState> & {
-  /** One of server/mail/outbox/letter-kinds.ts. */
+  /** One of server/mail/mail-worker.ts. */
   kind: Fixed<string>;
   /** JSON. Never a code's digits. */
   payload: Fixed<string>;

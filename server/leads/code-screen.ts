@@ -4,8 +4,7 @@ import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/cod
 import { codeReference } from '#server/codes/digits.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { OutboxRow } from '#server/db/tables/outbox.ts';
-import { findMailOfCode } from '#server/db/tables/outbox.ts';
+import { findMailOfCode, type OutboxRow } from '#server/db/tables/outbox.ts';
 import { NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { MailFate, OpenChallenge } from '#shared/api.ts';

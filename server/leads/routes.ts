@@ -9,7 +9,7 @@ import type { Campaign, Variant } from '#server/campaign/campaign.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
-import { addFunnelRoute } from '#server/funnel/routes.ts';
+import { addFunnelRoute } from '#server/funnel/funnel.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';

@@ -11,7 +11,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
-import { createFunnelCounter, type FunnelCounter } from '#server/funnel/counter.ts';
+import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.ts';
 import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
 import { dkimComplaint } from '#server/mail/dkim-key.ts';
 import { openMail, type MailParts, type OpenMail } from '#server/mail/mail.ts';

@@ -3,9 +3,12 @@ import { describe, it } from 'node:test';
 
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import type { Report } from '#desk/report/report.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
-import { platformOfDomain, platformOfMailServer } from '#server/stats/mail-platforms.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import {
+  createPlatformLookup,
+  platformOfDomain,
+  platformOfMailServer,
+} from '#server/stats/mail-platforms.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';

@@ -1,6 +1,6 @@
 // A lead as JSON, in events and in desk exports.
 import type { LeadRecord } from '#server/db/contacts/person.ts';
-import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
+import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/attribution.ts';
 import { splitName } from '#server/platform/split-name.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';

@@ -13,8 +13,14 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { lockAddress } from '#server/db/engine/address-lock.ts';
 import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
-import { endCodes, acceptCode } from '#server/codes/codes.ts';
-import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
+import {
+  acceptCode,
+  type DeskSignIn,
+  endCodes,
+  insertSignIn,
+  openSignIns,
+  takeUnmailed,
+} from '#server/codes/codes.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Service } from '#server/startup/service.ts';

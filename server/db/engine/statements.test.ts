@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';

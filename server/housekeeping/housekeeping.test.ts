@@ -5,7 +5,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { expirySteps, newExpiryProgress, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
