@@ -7,12 +7,16 @@ import {
   DOMAIN_MAX_OCTETS,
   EMAIL_LOCAL_PART_MAX_OCTETS,
   EMAIL_MAX_LENGTH,
+  IN_DOMAIN,
+  isSingleLine,
+  LOCAL_PART,
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
-} from '#shared/lengths-and-resend-seconds.ts';
+  tidyEmail,
+  tidyLine,
+  visibleLength,
+} from '#shared/typed-input.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
-import { isSingleLine, tidyLine, visibleLength } from '#shared/single-line.ts';
-import { IN_DOMAIN, LOCAL_PART, tidyEmail } from '#shared/typed-email.ts';
 import { fill } from '#shared/words.ts';
 
 export type Complaint = keyof Interface['validation'];

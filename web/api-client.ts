@@ -1,16 +1,17 @@
 // The browser's API calls (specification, section 7) and their errors (section 8).
 import {
-  Article,
   API,
+  type ApiErrorCode,
+  Article,
   CodeRequested,
   CONSENT_VERSION_HEADER,
-  OpenChallenge,
+  ERROR_CODE_HEADER,
   type MailFate,
+  OpenChallenge,
   PROOF_OF_WORK_HEADER,
   Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';

@@ -9,13 +9,13 @@ import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 import {
+  answerSchema,
   answersText,
-  readAnswers,
-  splitChoices,
   type OwnAnswer,
   type OwnAnswers,
-} from '#shared/own-answers.ts';
-import { answerSchema } from '#shared/own-fields.ts';
+  readAnswers,
+  splitChoices,
+} from '#shared/own-fields.ts';
 
 /** Characters; the maximum of form.yaml. */
 const LONGEST = 2000;

@@ -9,7 +9,7 @@ import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { normaliseEmail } from '#shared/lead.ts';
-import { readAnswers } from '#shared/own-answers.ts';
+import { readAnswers } from '#shared/own-fields.ts';
 
 export function selectionOf({
   state,

@@ -4,7 +4,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { isFrom } from '#server/attribution/attribution.ts';
 import type { Only } from '#server/stats/stats.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import { readAnswers } from '#shared/own-answers.ts';
+import { readAnswers } from '#shared/own-fields.ts';
 
 export type AnswerCounts = {
   readonly id: string;

@@ -7,7 +7,7 @@ import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   /** By question ID; absent without custom questions. */

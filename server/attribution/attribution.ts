@@ -1,4 +1,4 @@
-import { readTouch, type Touch } from '#shared/attribution.ts';
+import { readTouch, type Touch } from '#shared/funnel.ts';
 
 /** The last touch before the form, and the first touch of the visit if it differs. */
 export type Attribution = Touch & { readonly first?: Touch };

@@ -20,15 +20,15 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
-import { readTouch } from '#shared/attribution.ts';
 import {
   FIRST_SEEN,
   type FunnelStep,
+  readTouch,
   REPORTED_STEPS,
   type ReportedStep,
+  variantAskedFor,
   type VariantStep,
 } from '#shared/funnel.ts';
-import { variantAskedFor } from '#shared/variants.ts';
 
 export type FunnelCounter = {
   readonly pageSeen: (request: {

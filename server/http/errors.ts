@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
+import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/api.ts';
 
 export type ErrorWords = {
   readonly errors: Campaign['errors'];

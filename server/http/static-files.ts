@@ -22,7 +22,7 @@ import {
   type Resource,
 } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
-import { variantAskedFor } from '#shared/variants.ts';
+import { variantAskedFor } from '#shared/funnel.ts';
 
 /** Replaced by PUBLIC_URL, whose host may differ from that at the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';

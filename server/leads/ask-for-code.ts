@@ -26,11 +26,10 @@ import type { OpenMail } from '#server/mail/mail.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { CodeRequested } from '#shared/api.ts';
+import type { ApiErrorCode, CodeRequested } from '#shared/api.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import type { ApiErrorCode } from '#shared/errors.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
-import { answersText, labelledAnswers } from '#shared/own-answers.ts';
+import { answersText, labelledAnswers } from '#shared/own-fields.ts';
 
 export type Visitor = {
   readonly browserId: string;

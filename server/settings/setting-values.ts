@@ -6,7 +6,7 @@ import { domainToASCII } from 'node:url';
 import { isLoopback } from '#server/platform/loopback.ts';
 import { loginMistake } from '#server/settings/login-in-url.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,7 +4,7 @@ import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribu
 import { splitName } from '#server/platform/split-name.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 
 /** ISO 8601 in UTC. Fields that are null only for other people are never null in an event. */
 export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {

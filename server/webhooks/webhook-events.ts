@@ -9,7 +9,7 @@ import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import { sampleAnswers } from '#shared/own-answers.ts';
+import { sampleAnswers } from '#shared/own-fields.ts';
 
 /** In the form of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
 export type LeadEventBody = {

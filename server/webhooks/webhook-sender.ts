@@ -15,7 +15,7 @@ import {
   resolveOnThisMachine,
 } from '#server/platform/public-addresses.ts';
 import type { Endpoint, LeadEventBody } from '#server/webhooks/webhook-events.ts';
-import { answerText, labelAndAnswer } from '#shared/own-answers.ts';
+import { answerText, labelAndAnswer } from '#shared/own-fields.ts';
 
 /** For look-up, connection, TLS and response together. */
 const TIMEOUT_MS = 10_000;

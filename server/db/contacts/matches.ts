@@ -4,7 +4,7 @@ import { domainToUnicode } from 'node:url';
 import { sql, type RawBuilder } from 'kysely';
 
 import type { LeadFilter, LeadRecord } from '#server/db/contacts/person.ts';
-import { answerText, readAnswers } from '#shared/own-answers.ts';
+import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 /** Few rows may match, so an unlimited statement would scan a long table. */
 export const isNarrow = ({

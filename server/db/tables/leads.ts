@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
+import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
 
 type NewLead = Selectable<Schema['leads']>;
 type Submission = Selectable<Schema['submissions']>;

@@ -30,7 +30,7 @@ import {
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
-import { answersByLabel, labelAndAnswer } from '#shared/own-answers.ts';
+import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
 /** Single mails per hour. */
