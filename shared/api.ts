@@ -30,8 +30,8 @@ export const CodeRequested = z.object({
 export type CodeRequested = z.infer<typeof CodeRequested>;
 
 /** The newest code's mail: not yet sent, accepted by a mail server, delayed, or permanently refused. */
-const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
-export type MailFate = z.infer<typeof MailFate>;
+const MailStatus = z.enum(['waiting', 'sent', 'delayed', 'refused']);
+export type MailStatus = z.infer<typeof MailStatus>;
 
 export const OpenChallenge = z.object({
   name: z.string(),
@@ -45,7 +45,7 @@ export const OpenChallenge = z.object({
   askedSecondsAgo: z.number(),
   /** The consent wording that the visitor agreed to; a resend repeats it. Empty if none was sent. */
   consentVersion: z.string(),
-  mail: z.optional(MailFate),
+  mail: z.optional(MailStatus),
   sender: z.optional(z.string()),
   /** The code was used, and this browser has a session. */
   verified: z.optional(z.boolean()),

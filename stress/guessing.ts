@@ -82,7 +82,7 @@ function createAttacker(server: ServerUnderTest) {
     const rows = await db
       .selectFrom('limit_windows')
       .select('count')
-      .where('key', 'like', 'tries at live codes a day: %')
+      .where('key', 'like', 'attempts at live codes a day: %')
       .execute();
     return rows.reduce((sum, { count }) => sum + count, 0);
   };

@@ -6,7 +6,7 @@ import {
   CodeRequested,
   CONSENT_VERSION_HEADER,
   ERROR_CODE_HEADER,
-  type MailFate,
+  type MailStatus,
   OpenChallenge,
   PROOF_OF_WORK_HEADER,
   Verified,
@@ -144,7 +144,7 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-export async function fetchMailFate(id: string): Promise<MailFate | null> {
+export async function fetchMailStatus(id: string): Promise<MailStatus | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;
   } catch {

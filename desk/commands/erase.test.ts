@@ -120,15 +120,15 @@ for (const engine of ENGINES) {
         }
         server.setClock(now);
         assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
-        const keepHouse = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
+        const runHousekeeping = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
         if (database.engine === 'sqlite') {
           using reader = new DatabaseSync(database.file, { readOnly: true });
           reader.exec('begin');
           reader.prepare('select count(*) from leads').get();
-          await keepHouse();
+          await runHousekeeping();
           assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
-        await keepHouse();
+        await runHousekeeping();
         if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));

@@ -61,8 +61,8 @@ Example:
       desk.note(count === 1 ? '1 lost lead.' : `${count} lost leads.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
-      const complaint = lookup.complaint();
-      if (complaint !== null) desk.note(complaint);
+      const note = lookup.skippedNote();
+      if (note !== null) desk.note(note);
       if (stillOpen > 0) desk.note(`Not included: ${stillOpen} who can still enter their code.`);
     });
 }

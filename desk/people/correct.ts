@@ -7,7 +7,7 @@ import { findPerson } from '#server/db/contacts/one-person.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
-import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
+import { errorIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 import {
   answerSchema,
   answersText,
@@ -48,7 +48,7 @@ export async function correctAnswers(
     const result = Lead.shape[field].safeParse(text);
     if (!result.success) {
       const { message } = result.error.issues[0]!;
-      throw new CommandFailure(complaintIn(campaign.interface.validation, message) ?? message, 2);
+      throw new CommandFailure(errorIn(campaign.interface.validation, message) ?? message, 2);
     }
     checked[field] = result.data;
   }

@@ -28,7 +28,7 @@ export async function reportOn(
     readonly signal: AbortSignal;
     readonly onProgress?: (people: number) => void;
   },
-): Promise<{ readonly report: Report; readonly complaint: string | null }> {
+): Promise<{ readonly report: Report; readonly note: string | null }> {
   const only = await readOnly({ database, campaign }, wanted);
   const now = clock();
   const lookup = createPlatformLookup(database, { dnsServers, now, signal });
@@ -46,7 +46,7 @@ export async function reportOn(
     },
   });
   signal.throwIfAborted();
-  return { report, complaint: lookup.complaint() };
+  return { report, note: lookup.skippedNote() };
 }
 
 async function readOnly(

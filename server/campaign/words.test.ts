@@ -70,7 +70,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/http/send-resource.ts': ['bytes …-…/…'],
   'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],
   'server/limits/breaker.ts': ['breaker is open'],
-  'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
+  'server/limits/limits.ts': ['attempts without challenge', 'attempts at live codes', 'attempts at nothing'],
   'server/leads/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
   'server/bounces/providers.ts': ['Basic …', 'Invalid Address'],
   'server/bounces/accept-report.ts': ['no type of feedback', 'no action'],

@@ -24,7 +24,7 @@ const SEALING_MS = 5_000;
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
 
-type UpkeepService = SealerParts & {
+type HousekeepingService = SealerParts & {
   readonly config: Config;
   readonly funnel: { readonly write: () => Promise<void> };
   readonly metrics: Pick<Metrics, 'expired'>;
@@ -32,7 +32,7 @@ type UpkeepService = SealerParts & {
 };
 
 /** @returns stop: starts no further round and does not wait; each round can be cut off and repeated */
-export function startUpkeep(service: UpkeepService): { readonly stop: () => void } {
+export function startHousekeeping(service: HousekeepingService): { readonly stop: () => void } {
   const { config, logger } = service;
   let stopping = false;
   const shouldStop = () => stopping;
@@ -90,7 +90,7 @@ const FUNNEL_DAYS = 731;
 /** Rows per transaction, which takes some milliseconds. */
 const BATCH_SIZE = 500;
 /** Attempts per round to empty SQLite's log between commits. */
-const LOG_TRIES = 20;
+const LOG_ATTEMPTS = 20;
 const LOG_EVERY_MS = 50;
 
 export type HousekeepingParts = {
@@ -140,8 +140,8 @@ export function createHousekeeping({
   };
 
   const emptyLog = async (): Promise<void> => {
-    for (let tries = 0; isInLog && tries < LOG_TRIES && !shouldStop(); tries += 1) {
-      if (tries > 0) await setTimeout(LOG_EVERY_MS);
+    for (let attempts = 0; isInLog && attempts < LOG_ATTEMPTS && !shouldStop(); attempts += 1) {
+      if (attempts > 0) await setTimeout(LOG_EVERY_MS);
       isInLog = !shouldStop() && !database.emptyLog();
     }
   };

@@ -29,7 +29,7 @@ import {
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { complaintIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
+import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
 import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
@@ -240,10 +240,10 @@ function sendInvalidInput(
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
   if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
-  const message = complaintIn(otherInput, issue.message);
+  const message = errorIn(otherInput, issue.message);
   const sentence =
     message === null
-      ? complaintIn(validation, issue.message)
+      ? errorIn(validation, issue.message)
       : fill(otherInput.checkField, { message, field: String(field) });
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }

@@ -13,7 +13,7 @@ import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.ts';
 import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
-import { dkimComplaint } from '#server/mail/dkim-key.ts';
+import { dkimError } from '#server/mail/dkim-key.ts';
 import { openMail, type MailParts, type OpenMail } from '#server/mail/mail.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
@@ -230,7 +230,7 @@ async function openParts(
 
 /** Checked first, because nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
-  const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
+  const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimError(mail.dkim) : null;
   if (mistake !== null) throw new CannotOpen(mistake);
 }
 

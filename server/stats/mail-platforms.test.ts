@@ -213,20 +213,20 @@ for (const engine of ENGINES) {
           assert.equal((await desk(server.service, ['erase', 'eve@initech.example', '--yes'])).exitCode, 0);
           assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
           const gone: unknown[] = [];
-          const keepHouse = createHousekeeping({
+          const runHousekeeping = createHousekeeping({
             database: server.database,
             config: server.config,
             clock: server.now,
             onExpired: (expired) => gone.push(expired.mail_domains),
           });
-          await keepHouse();
+          await runHousekeeping();
           assert.deepEqual(
             await domains(),
             ['acme.example', 'globex.example'],
             'both have leads or waiting forms',
           );
           await server.advance(31 * DAY_SECONDS);
-          await keepHouse();
+          await runHousekeeping();
           assert.deepEqual(await domains(), ['acme.example']);
           assert.equal(gone.at(-1), 1);
         }),
@@ -243,7 +243,7 @@ describe('the lookup of mail platforms', () => {
       const platforms = await lookup.platformsOf(new Map([['slow.example', 1]]));
       assert.equal(platforms.get('slow.example') ?? 'other', 'other');
       assert.match(
-        lookup.complaint() ?? '',
+        lookup.skippedNote() ?? '',
         /^DNS cannot be asked \(no answer in time\): 1 domain was not looked up/,
       );
       await database.close();
@@ -263,10 +263,13 @@ describe('the lookup of mail platforms', () => {
       const asked = new Set(questions);
       assert.equal(asked.size, 500);
       assert(!asked.has('MX d19.example') && asked.has('MX d20.example'), 'the rarest are left');
-      assert.match(first.complaint() ?? '', /^20 domains were not looked up, to keep you waiting no longer;/);
+      assert.match(
+        first.skippedNote() ?? '',
+        /^20 domains were not looked up, to keep you waiting no longer;/,
+      );
       const second = createPlatformLookup(database, options);
       assert.equal((await second.platformsOf(counts)).get('d0.example'), 'Zoho');
-      assert.equal(second.complaint(), null);
+      assert.equal(second.skippedNote(), null);
       await database.close();
     });
   });

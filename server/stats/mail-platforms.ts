@@ -11,7 +11,7 @@ export type PlatformLookup = {
   /** @param domains with their frequency; DNS is queried for the most frequent first */
   readonly platformsOf: (domains: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, MailPlatform>>;
   /** A sentence about skipped domains, or null. */
-  readonly complaint: () => string | null;
+  readonly skippedNote: () => string | null;
 };
 
 const KEPT_MS = 90 * DAY_MS;
@@ -70,7 +70,7 @@ export function createPlatformLookup(
         for (const [domain, platform] of await lookUp(stale)) platforms.set(domain, platform);
       return platforms;
     },
-    complaint: () => {
+    skippedNote: () => {
       if (passedOver.size === 0) return null;
       const domains = passedOver.size === 1 ? '1 domain was' : `${passedOver.size} domains were`;
       const unreachable = questions.whyUnreachable();

@@ -167,16 +167,16 @@ for (const engine of ENGINES) {
           story.out,
           /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}it answered: 503/,
         );
-        const keepHouse = createHousekeeping({
+        const runHousekeeping = createHousekeeping({
           database: server.database,
           config: server.config,
           clock: server.now,
           onExpired: () => {},
         });
-        await keepHouse();
+        await runHousekeeping();
         assert.equal(await server.countRows('webhook_events'), 2);
         server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
-        await keepHouse();
+        await runHousekeeping();
         assert.equal(await server.countRows('webhook_events'), 0);
       }));
 

@@ -20,7 +20,7 @@ for (const engine of ENGINES) {
       return Object.assign(new Error('Later'), { responseCode: 451 });
     };
     await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
-      const keepHouse = createHousekeeping({
+      const runHousekeeping = createHousekeeping({
         database,
         config: server.config,
         clock: server.now,
@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
         await server.app.inject(API.proofOfWork);
         await server.metrics.render();
         await server.advance(1_800 + number);
-        await keepHouse();
+        await runHousekeeping();
       };
       for (let number = 1; number <= 10; number += 1) await flow(number);
       const usual = texts.size;
