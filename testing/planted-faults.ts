@@ -100,8 +100,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'asking again within the quiet time sends nothing',
     fault: 'send on every request',
     file: 'server/leads/ask-for-code.ts',
-    find: '    isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&\n',
-    replace: '    isRecent(mailingTime(newestMail, newest, now), 0, now) &&\n',
+    find: '  if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;\n',
+    replace: '  if (!isRecent(mailingTime(mail, code, now), 0, now)) return null;\n',
     tests: [LEADS],
   },
   {

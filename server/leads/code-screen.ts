@@ -89,7 +89,7 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
 };
 
-type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
+export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
 /** Now while the mail waits; the code's creation time if the mail failed or its row is gone. */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
