@@ -103,7 +103,7 @@ export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | un
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON (own-answers.ts); null without any. */
+  /** JSON (own-fields.ts); null without any. */
   readonly answers: string | null;
 };
 

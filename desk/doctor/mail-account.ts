@@ -8,7 +8,13 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
-import { connectionOptions, createMailer, explainAccount, rememberAddresses, senderAddress } from '#server/mail/mailer.ts';
+import {
+  connectionOptions,
+  createMailer,
+  explainAccount,
+  rememberAddresses,
+  senderAddress,
+} from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS } from '#server/platform/time.ts';
