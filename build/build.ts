@@ -19,10 +19,9 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
-import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
-import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
-import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { endWithSentence } from '#server/platform/machine-failures.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
+import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { endWithSentence } from '#server/platform/system-errors.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import {
   CAMPAIGN_FOLDER,
@@ -302,7 +301,6 @@ function compressFiles(folder: string): void {
   }
 }
 
-/** Copies the campaign's pictures and icons. Without icons, ours get the campaign's colours. */
 function takeCampaignFiles(): void {
   if (site.colors) {
     const icon = path.join(FILES, 'favicon.svg');
@@ -316,7 +314,6 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** Styles that only some landing pages need. */
 const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
 
 async function buildStylesWhereUsed(page: string): Promise<string> {

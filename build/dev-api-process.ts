@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
@@ -16,9 +16,7 @@ const STOP_WITHIN_MS = 8_000;
 export type Api = {
   readonly origin: string;
   readonly mailFolder: string;
-  /** Settings in .env that development ignores. */
   readonly unused: readonly string[];
-  /** @returns false if the API printed an error and did not start */
   readonly ready: () => Promise<boolean>;
   readonly restart: () => void;
   readonly stop: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 
 export type ShownMail = {
   readonly id: string;
@@ -106,10 +106,6 @@ async function look() {
 }
 `;
 
-/**
- * @param mails newest first, then the samples
- * @param chosen ID of the mail to show; if missing, the first one
- */
 export function inboxPage(mails: readonly ShownMail[], chosen: string | null): string {
   const shown = mails.find(({ id }) => id === chosen) ?? mails[0];
   const received = mails.filter(({ isSample }) => !isSample);

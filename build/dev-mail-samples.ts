@@ -1,7 +1,7 @@
 import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
-import type { NewLead } from '#server/db/queries/new-leads.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
 import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';

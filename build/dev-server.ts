@@ -162,7 +162,6 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   });
 }
 
-/** Makes the next request read the words again, including new files. */
 function forgetWords(server: ViteDevServer, files: readonly string[]): void {
   for (const { moduleGraph } of Object.values(server.environments))
     for (const file of files)

@@ -5,10 +5,9 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 
 import { readConsent } from '#server/campaign/campaign.ts';
-import { iconDrawing } from '#server/campaign/icon-set.ts';
-import { sizeInName, svgSize } from '#server/campaign/media-files.ts';
+import { iconDrawing, sizeInName, svgSize } from '#server/campaign/pictures.ts';
 import { readForm } from '#server/campaign/own-form.ts';
-import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, wordsOrThrow } from '#server/campaign/words-file.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
@@ -30,10 +29,7 @@ const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/**
- * Throws all errors at once.
- * @param variant null for the campaign itself
- */
+/** @param variant null for the campaign itself */
 export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: wordsOrThrow(readWords(folder, 'site.yaml', siteOf(folder))),

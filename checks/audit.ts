@@ -52,7 +52,6 @@ if (audit?.metadata === undefined) {
   else process.stdout.write('No dependency has a known vulnerability of severity high or critical.\n');
 }
 
-/** Omits packages that only tests need. */
 function usedPackages(): ReadonlySet<string> {
   const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
   const { dependencies, buildPackages } = read('package.json') as {

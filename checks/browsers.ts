@@ -63,7 +63,6 @@ const isAtMost = (version: string, limit: string): boolean => {
   return major < limitMajor || (major === limitMajor && minor <= limitMinor);
 };
 
-/** Finds families without support, or only under a name that `names` does not contain. */
 function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
   const knows = (one: SimpleSupportStatement, limit: string) =>
     typeof one.version_added === 'string' &&

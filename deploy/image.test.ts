@@ -1,4 +1,3 @@
-// Checks without a container that the Dockerfile copies enough. `npm run prove:image` builds and runs the image.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs';
@@ -22,10 +21,7 @@ type Package = Readonly<Record<string, unknown>> & {
 };
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as Package;
 
-/**
- * Reads a command from the Dockerfile, so the test runs the same one.
- * @param beginning start of the command
- */
+/** Runs the Dockerfile's own command. */
 function commandOf(beginning: string): string {
   const command = new RegExp(`(?:RUN|&&) (${beginning}(?:.*\\\\\\n)*.*)`).exec(DOCKERFILE)?.[1];
   assert.ok(command, beginning);

@@ -1,4 +1,3 @@
-// Checks the systemd units without a running systemd.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +19,6 @@ const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec
 const analyze = findProgram('systemd-analyze');
 const skip = analyze === undefined && notTested('systemd-analyze');
 
-/** Runs systemd-analyze as if this checkout were in /opt/lead-page. */
 async function analyzed(name: string, unit: string, ...parameters: readonly string[]) {
   const socket = name.replace('.service', '.socket');
   let answer = { status: null as number | null, said: '' };

@@ -9,7 +9,7 @@ import { orSay } from '#desk/commands/output-file.ts';
 import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
 import { printableLines } from '#desk/printable.ts';
-import { endWithSentence } from '#server/platform/machine-failures.ts';
+import { endWithSentence } from '#server/platform/system-errors.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Service } from '#server/startup/service.ts';
 import { readSettings } from '#server/settings/env-file.ts';

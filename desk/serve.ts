@@ -1,4 +1,3 @@
-// The desk's own process (DESK_URL), started and ended by the site's process.
 import path from 'node:path';
 import process from 'node:process';
 
@@ -6,7 +5,7 @@ import { buildDeskApp } from '#desk/server/desk-app.ts';
 import { listenPatiently } from '#desk/server/listen.ts';
 import { findRelease } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { openService, readInstance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 

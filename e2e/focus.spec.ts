@@ -1,6 +1,8 @@
 // The focus never falls back to the document.
 import { expect, hold, openWithFonts, test, waitForFonts, withoutArticle, type Visitor } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
 
 test('a failed submission and a closed toast return the focus', async ({ page, visitor }) => {

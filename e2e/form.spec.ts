@@ -2,6 +2,8 @@ import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
 
 import { answerOnce, expect, hold, requestsTo, stopClock, test } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 test('the form has the fields, defaults and labels of the specification', async ({ page, visitor }) => {
   await visitor.startAtForm();
   for (const label of ['Full Name *', 'Company Name *', 'Work Email *'])

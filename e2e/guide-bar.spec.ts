@@ -1,5 +1,7 @@
 import { boxOf, expect, openWithFonts, overflow, test, type Visitor } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 const barOf = ({ page }: Visitor) => page.getByRole('button', { name: 'Get the guide' });
 
 async function goBetween(visitor: Visitor): Promise<void> {

@@ -6,6 +6,8 @@ import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { siteSettings, startSite } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 for (const engine of ENGINES) {
   test(`a visitor goes from the landing page into the article, on ${engine}`, async ({ page }) => {
     test.slow();

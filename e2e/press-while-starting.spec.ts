@@ -1,5 +1,7 @@
 import { boxOf, expect, test } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 test('a press during hydration opens the form once', async ({ page }) => {
   await page.addInitScript(() => {
     // React listens at its root from the start of hydration, which is when the visitor presses.

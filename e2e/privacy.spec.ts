@@ -68,3 +68,26 @@ test('the device stores only what docs/privacy.md names', async ({ page, visitor
   for (const cookie of await page.context().cookies(site.url))
     expect(cookie).toMatchObject({ expires: -1, httpOnly: true, sameSite: 'Lax' });
 });
+
+test('a page without a visit counter or custom questions contacts no other host and does not carry their code', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const texts: Promise<string>[] = [];
+  const hosts = new Set<string>();
+  page.on('response', (response) => {
+    const { host, protocol, pathname } = new URL(response.url());
+    if (protocol.startsWith('http')) hosts.add(host);
+    if (pathname === '/' || pathname.endsWith('.js')) texts.push(response.text());
+  });
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Play video' }).click();
+  await visitor.readArticle();
+  expect([...hosts]).toEqual([new URL(site.url).host]);
+  const all = (await Promise.all(texts)).join('\n');
+  expect(texts.length).toBeGreaterThanOrEqual(3);
+  expect(all).toContain('lead-draft');
+  expect(all).not.toMatch(/data-counter|stepsToCount|plausible|umami|matomo|analytics/);
+  expect(all).not.toMatch(/long text|fieldset|answers\./);
+});

@@ -1,5 +1,7 @@
 import { expect, hold, test } from './fixtures.ts';
 
+test.use({ reducedMotion: 'no-preference' });
+
 const ENVELOPE = '[aria-hidden]:has(> svg[viewBox="0 0 240 240"])';
 
 for (const reducedMotion of ['no-preference', 'reduce'] as const)

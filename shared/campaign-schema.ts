@@ -162,7 +162,7 @@ export const Site = z.strictObject({
 });
 export type Site = z.infer<typeof Site>;
 
-/** The page's own icons (web/ui/icons.tsx); other names come from server/campaign/icon-set.ts. */
+/** The page's own icons (web/ui/icons.tsx); other names come from server/campaign/pictures.ts. */
 export const DRAWN_ICONS = [
   'prompt',
   'knowledge',

@@ -30,16 +30,13 @@ type Page = {
   /** Visitors per hour on previous days. */
   readonly usually: number;
   readonly now?: number;
-  /** Share of visitors who enter no code. */
   readonly forgetful: number;
   readonly forgetfulNow?: number;
   readonly freeMail: number;
   /** Share of visitors whose provider hides most of our mail. */
   readonly hiddenAt?: number;
-  /** Number of IP addresses that the visitors share. */
   readonly addresses?: number;
   readonly sameCompany?: true;
-  /** All visitors arrive within these minutes. */
   readonly within?: number;
   readonly noPast?: true;
 };
@@ -104,7 +101,6 @@ async function writePast(
 
 type Attack = {
   readonly networks: number;
-  /** Share of codes that the attacker enters. */
   readonly enters: number;
   readonly strangersAt: 'many domains' | 'one domain' | 'gmail.com';
   readonly own?: { readonly domains?: number; readonly at?: 'gmail.com' };
@@ -112,7 +108,6 @@ type Attack = {
 };
 
 type Outcome = {
-  /** Minute when the breaker opened for everybody. */
   readonly openedAfter: number | null;
   /** Mails without a proof of work, until then or in the whole hour. */
   readonly strangersMailed: number;

@@ -53,7 +53,6 @@ async function smallDisk(): Promise<Place> {
   };
 }
 
-/** SQLite with immutable files, as when a file system becomes read-only after an error. */
 async function frozenFiles(): Promise<Place> {
   const folder = temporaryFolder();
   const chattr = (flag: string) => {
@@ -70,7 +69,6 @@ async function frozenFiles(): Promise<Place> {
   };
 }
 
-/** PostgreSQL that refuses writes, like a standby before its promotion. */
 async function readOnlyPostgres(): Promise<Place> {
   const folder = temporaryFolder();
   const { url } = await proof.postgres();
@@ -95,7 +93,6 @@ async function askHealth(url: string): Promise<{ readonly status: number; readon
   return { status: response.status, body: await response.text() };
 }
 
-/** @returns milliseconds until health is 200; null after the timeout */
 async function untilWell(url: string): Promise<number | null> {
   const begun = performance.now();
   while (performance.now() - begun < WELL_WITHIN_MS) {

@@ -24,7 +24,6 @@ const ROUNDS = argument(0, 5);
 const VISITORS = 16;
 const NOTICED_AFTER_MS = 2_000;
 const STANDBY_AWAY_MS = 20_000;
-/** Promised time from promotion to accepted forms. */
 const BACK_WITHIN_MS = 15_000;
 /** 10 s for a statement, 2 s until it is cancelled, 5 s for a connection, plus this machine's delays. */
 const ANSWERED_WITHIN_MS = 20_000;

@@ -131,7 +131,6 @@ const ownChallenges: Strategy = (attacker) => async () => {
   }
 };
 
-/** Waits until two codes are live, which doubles the chance of each attempt. */
 const patientChallenges: Strategy = (attacker) => {
   let waiting: Visitor[] = [];
   return async () => {
@@ -145,7 +144,6 @@ const patientChallenges: Strategy = (attacker) => {
   };
 };
 
-/** One browser keeps a code alive while the others guess without a challenge. */
 const withoutChallenge: Strategy = (attacker) => async () => {
   await attacker.ask(attacker.newBrowser());
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) await attacker.guess(attacker.newBrowser());

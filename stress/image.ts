@@ -323,7 +323,6 @@ for (const file of globSync('node_modules/**/package.json')) {
   return other.size;
 }
 
-/** Counts our files that a start compiles although the build has cached them. */
 async function translatedFiles(): Promise<number> {
   const { stderr } = await tryPodman(
     'run',

@@ -142,7 +142,6 @@ async function behindNginx(
   const url = `https://localhost:${https}`;
   await act(async (happening) => {
     const seen: Seen = { ledger: newLedger(), pages: 0, assets: 0, missing: [] };
-    // A visitor who opened the page before the change and returns afterwards.
     const early = assetsOf(await load(`${url}/`, seen));
     longest = 0;
     await whileVisited(
@@ -265,7 +264,6 @@ async function twoProcesses(engine: Engine): Promise<void> {
 /** In one checkout, both releases find each other's files. */
 const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
 
-/** A previous release in its own folder, with today's packages. */
 function oldProject(ref: string): string {
   const project = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
   const archive = execFileSync('git', ['archive', ref], { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
@@ -278,7 +276,6 @@ function oldProject(ref: string): string {
 const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' }).trim();
 
-/** The release before the newest migration and this one on one database; then only the old one. */
 async function oldAndNew(
   project: string,
   today: string,

@@ -14,7 +14,6 @@ import { argument, createProof } from '#stress/harness/proof.ts';
 import { walkUnderKills } from '#stress/harness/walk-under-kills.ts';
 
 const KILLS = argument(0, 200);
-/** Shares of events to refuse, and to accept without a response. */
 const REFUSED = 0.05;
 const UNANSWERED = 0.05;
 const RECEIVER_DELAY_MS = 20;

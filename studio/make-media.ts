@@ -1,4 +1,3 @@
-// Turns an operator's picture into media/ and icons/. Other shapes are cropped around the most striking part.
 import {
   existsSync,
   mkdirSync,
@@ -13,8 +12,8 @@ import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { isScalar, parseDocument, visit } from 'yaml';
 
-import { endWithSentence, explainWriting } from '#server/platform/machine-failures.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { endWithSentence, explainWriting } from '#server/platform/system-errors.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
@@ -135,7 +134,6 @@ async function makeIcons(source: string): Promise<void> {
   else report('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
 }
 
-/** An .ico file with one PNG. */
 function iconOf(png: Buffer): Buffer {
   const head = Buffer.alloc(22);
   head.writeUInt16LE(1, 2);

@@ -234,7 +234,6 @@ async function askInDevelopment(browser: Browser, url: string, person: Person, e
   await page.context().close();
 }
 
-/** Requests per day, from a Saturday on. The report covers the second week. */
 const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
 const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
 const DAY_SECONDS = 86_400;

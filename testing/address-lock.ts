@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 
 export async function countLockWaiters(db: Db): Promise<number> {

@@ -27,7 +27,7 @@ export const comparable = (sql: string): string =>
       `split_part("email", '@', 2)`,
     );
 
-/** SQLite's own tables, and checks of a file before it is opened (server/db/backup/restore.ts). */
+/** SQLite's own tables, and checks of a file before it is opened (server/db/backup/backup.ts). */
 const SQLITE_ITSELF =
   /\bsqlite_(?:master|schema)\b|\bpragma_|from "?kysely_migration\b|^select count\(\*\) as count from (?:imported_)?leads$/;
 

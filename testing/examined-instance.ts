@@ -10,7 +10,7 @@ import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding, Findings } from '#desk/doctor/finding.ts';
 import { examinePage } from '#desk/doctor/page.ts';
-import { lookAtDatabase } from '#server/db/backup/look-at-database.ts';
+import { lookAtDatabase } from '#server/db/health.ts';
 import type { Settings } from '#server/settings/env-file.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';

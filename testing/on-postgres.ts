@@ -7,8 +7,8 @@ const DATABASE = [
   'server/db/engine/statements',
   'server/db/migrations/migrate',
   'server/db/migrations/schema-changes',
-  'server/db/contacts/matches',
-  'server/db/contacts/pages',
+  'server/db/contacts/filter',
+  'server/db/contacts/people',
   'server/http/api-walk',
   'server/housekeeping/housekeeping',
 ];

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { distFolder } from '#server/http/releases.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 

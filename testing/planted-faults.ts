@@ -238,7 +238,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a different origin cannot post',
     fault: 'skip the origin check',
-    file: 'server/http/same-origin.ts',
+    file: 'server/http/host-and-origin.ts',
     find: "    if (origin === 'ours') return;\n",
     replace: '    if (origin) return;\n',
     tests: ['server/http/under-a-path.test.ts'],
@@ -433,9 +433,9 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'erasing removes a person everywhere',
     fault: 'leave one table out',
-    file: 'server/db/queries/personal-data.ts',
-    find: "corrections: await deleteRows(tx, 'corrections', email),",
-    replace: 'corrections: 0,',
+    file: 'server/db/all-tables.ts',
+    find: "  corrections: table({\n    key: ['id'],\n    isAbout: isOfLead,\n    erasure: 'delete',",
+    replace: "  corrections: table({\n    key: ['id'],\n    isAbout: isOfLead,\n    erasure: 'keep',",
     tests: [ERASURE, 'server/db/queries/personal-data.test.ts'],
   },
   {
@@ -481,7 +481,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a damaged backup is refused before anything changes',
     fault: 'skip the integrity check',
-    file: 'server/db/backup/restore.ts',
+    file: 'server/db/backup/backup.ts',
     find: "    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };\n",
     replace: "    if (sound === undefined) return { type: 'damaged' };\n",
     tests: ['desk/commands/restore.test.ts'],

@@ -10,7 +10,7 @@ import { buildApp, type AppOptions } from '#server/startup/app.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/mail/mail-worker.ts';

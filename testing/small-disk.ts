@@ -3,7 +3,7 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, writ
 import os from 'node:os';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { inFolder } from '#testing/folder.ts';
 
 type DiskOptions = {

@@ -114,7 +114,6 @@ const faces: Promise<unknown>[] | null = analytics ? [] : null;
 
 let meeting: Meeting | '' = '';
 
-/** Sent after the first paint, so a comparison of variants counts only views that a visitor has seen. */
 const reportFirstSight = () => {
   if (meeting === 'new' && !asksNotToBeCounted())
     fetch(`${SITE_PATH}/api/funnel`, {
@@ -137,7 +136,6 @@ const loadFonts = () => {
     const loaded = font.load().then(
       () => {
         document.fonts.add(font);
-        // Browsers don't fire this event for faces added after loading (landing/use-arrival.ts).
         return document.fonts.dispatchEvent(new Event('loadingdone'));
       },
       () => {},
@@ -169,7 +167,6 @@ if (variants && variant && location.hash !== '#guide') {
   meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
   if (meeting === 'leaving') root.dataset['restoring'] = '';
 }
-// Links and typed URLs open the landing page; reload and Back restore the stage.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
@@ -177,7 +174,6 @@ if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage !== 'landing') {
-  // The prerendered landing page stays hidden (base.css) until the stage is restored.
   root.dataset['restoring'] = '';
   addLink('modulepreload', secondFileUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());

@@ -1,6 +1,3 @@
-// The campaign's words, as the build passes them to the page (build/vite-campaign.ts). Each entry is an export, so the bundler can drop
-// unused ones.
-
 declare module '#campaign/site.yaml' {
   const site: Omit<import('#shared/campaign-schema.ts').Site, 'logo'> & {
     /** In the language itself. */

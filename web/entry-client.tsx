@@ -13,7 +13,6 @@ import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
-/** The longest time that a reloaded page stays blank while the second file loads. */
 const LATER_STAGES_WITHIN_MS = 1_000;
 const SETTLED_MS = 50;
 
@@ -33,7 +32,6 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     await loadLaterStages(LATER_STAGES_WITHIN_MS);
     initial = initialStageState();
   }
-  // A press that opens the form does not wait for the landing page to hydrate.
   const { name: action } = pressed ?? {};
   const opensForm = initial.stage === 'landing' && isAction(action);
   if (opensForm) {
@@ -61,7 +59,6 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
       />
     );
     if (landing) {
-      // If a translation tool has rewritten the page, React renders it again, as intended.
       hydrateRoot(root, app, { onUncaughtError, onRecoverableError: () => {} });
     } else {
       // Synchronous, to avoid a blank frame.

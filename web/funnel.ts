@@ -1,4 +1,3 @@
-// Reports each step once per page, without cookies, and ignores errors.
 import { variant } from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';

@@ -75,7 +75,7 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
   }
 }
 
-/** The specification's countdown or the server's time, whichever is later. Milliseconds since 1970; `serverSaysAt` is 0 if unknown. */
+/** Milliseconds since 1970; `serverSaysAt` is 0 if unknown. */
 export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
   Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
 

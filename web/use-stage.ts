@@ -33,7 +33,6 @@ export function initialStageState(): StageState {
   return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
 
-/** For a press before the application had loaded. */
 export function formStageState(): StageState {
   const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
   history.pushState(entryOf(next), '');

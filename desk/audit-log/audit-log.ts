@@ -3,9 +3,8 @@ import { hostname } from 'node:os';
 import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
-import type { Db } from '#server/db/engine/connect.ts';
-import { addressOfPerson } from '#server/db/contacts/one-person.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { lockAddress, type Db } from '#server/db/engine/connect.ts';
+import { addressOfPerson } from '#server/db/contacts/people.ts';
 import {
   addToDeskLog,
   insertIntoDeskLog,
@@ -14,7 +13,7 @@ import {
 } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
 /** The actor of a session without an address in DESK_PEOPLE. */
 export const AT_THE_MACHINE = 'at the machine';
@@ -68,10 +67,7 @@ async function addLine(
 type NoteChange = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = RecordParts & Pick<Service, 'webhooks'>;
 
-/**
- * Makes a change and logs it in the same transaction.
- * @param change throws to roll back
- */
+/** @param change throws to roll back */
 export async function changeAndNote<Done>(
   service: ChangeParts,
   actor: Actor,

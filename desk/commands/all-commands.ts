@@ -1,4 +1,4 @@
-// The desk's commands. Exit codes: 0 done, 1 failed, 2 called incorrectly.
+// Exit codes: 0 done, 1 failed, 2 called incorrectly.
 import {
   Command,
   CommanderError,
@@ -14,7 +14,7 @@ import { addCorrect } from '#desk/commands/correct.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { sayFault } from '#server/platform/machine-failures.ts';
+import { sayFault } from '#server/platform/system-errors.ts';
 import { describeError, type LoggedError } from '#server/log/logger.ts';
 import { explainFailure } from '#server/startup/why-the-start-failed.ts';
 import { addDoctor } from '#desk/commands/doctor.ts';

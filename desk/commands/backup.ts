@@ -8,9 +8,15 @@ import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { withParameters } from '#server/platform/database-url.ts';
-import { copyDatabase, isWriteFailure } from '#server/db/backup/backup.ts';
+import {
+  COMPANIONS,
+  copyDatabase,
+  inspectDatabase,
+  isWriteFailure,
+  type Contents,
+  type Inspection,
+} from '#server/db/backup/backup.ts';
 import { noteBackup } from '#desk/doctor/data-folder.ts';
-import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/backup/restore.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
   program

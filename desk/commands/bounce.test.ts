@@ -4,10 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
-import { bounceAddress } from '#server/secrets/bounce-address.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { bounceAddress } from '#server/secrets/mail-links.ts';
+import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
-import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -278,7 +277,6 @@ it('notes, failures and JSON of desk bounce contain no control characters from u
       [0, 0, 1],
     );
     for (const { out, notes } of answers) {
-      // Names and emoji need joiners.
       assert.match(notes, /a\u200Db\uFFFD/);
       assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
     }

@@ -11,13 +11,12 @@ import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 const DONE = 'done';
 
 type Source = {
   readonly name: string;
-  /** Yields one message, or all messages of an mbox. */
   readonly read: () => AsyncIterable<Uint8Array>;
   readonly putAway: () => Promise<void>;
 };

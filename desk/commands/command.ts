@@ -3,16 +3,12 @@ import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isDatabaseOpen } from '#server/db/backup/restore.ts';
+import { isDatabaseOpen } from '#server/db/backup/backup.ts';
 import { openService, readInstance, type Instance, type Service } from '#server/startup/service.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
-  /**
-   * Opens the service once.
-   * @param database replaces the configured one, and stays open when the service closes
-   * @throws {CommandFailure} if it cannot be opened
-   */
+  /** @param database replaces the configured one, and stays open when the service closes */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
   readonly print: (text: string) => Promise<void>;
   readonly note: (line: string) => void;
@@ -36,10 +32,7 @@ export function readDeskInstance(): Instance {
   return instance;
 }
 
-/**
- * Opens the service while a server may be running.
- * @throws {CommandFailure} listing all errors in settings and words
- */
+/** @throws {CommandFailure} listing all errors in settings and words */
 export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
   doesFileExist: (file: string) => boolean,
@@ -58,7 +51,6 @@ export async function openDeskService(
 
 type SqliteConfig = Extract<Config['database'], { engine: 'sqlite' }>;
 
-/** @throws {CommandFailure} if the database is not stored in a file */
 export function fileOf({ file }: SqliteConfig): string {
   if (file !== ':memory:') return file;
   throw new CommandFailure(
@@ -66,7 +58,6 @@ export function fileOf({ file }: SqliteConfig): string {
   );
 }
 
-/** @throws {CommandFailure} if it is unknown whether a process has the database open */
 export function isInUse(database: SqliteConfig): boolean {
   try {
     return isDatabaseOpen(database.file);

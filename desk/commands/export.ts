@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';

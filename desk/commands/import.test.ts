@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Option, type Command } from '@commander-js/extra-typings';
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
@@ -26,16 +26,12 @@ const STATUS_MAX_LENGTH = 60;
 type BadLine = { readonly line: number; readonly reason: string };
 type Found = {
   readonly rows: number;
-  /** Rows that repeat an e-mail address. */
   readonly repeated: number;
-  /** Rows of people without a status that shows consent, in this or another row. */
   readonly unsubscribed: number;
   readonly statusesLeftOut: readonly LeftOutStatus[];
   readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
-  /** Answers that do not fit the current form; the person is imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
-  /** People with garbled letters in name or company; they are imported. */
   readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 export async function openInput(file: string): Promise<FileHandle> {
   try {

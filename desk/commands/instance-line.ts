@@ -1,4 +1,3 @@
-// Names the instance on the first line, because one terminal may serve several guides.
 import type { readSettings } from '#server/settings/env-file.ts';
 
 const HELP = new Set(['help', '-h', '--help']);

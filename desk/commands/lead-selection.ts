@@ -1,14 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option, type Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { asTyped } from '#desk/people/selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
-import { LEAD_STATES, type LeadState } from '#server/db/contacts/person.ts';
+import { LEAD_STATES, type LeadState } from '#server/db/contacts/filter.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
-/** @returns a parser of times, in milliseconds since 1970 */
 export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {

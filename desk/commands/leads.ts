@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 
-import type { LeadRecord } from '#server/db/contacts/person.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';

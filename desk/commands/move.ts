@@ -18,7 +18,7 @@ import {
   RowsDiffer,
   type Moved,
 } from '#server/db/backup/move.ts';
-import { COMPANIONS, inspectDatabase } from '#server/db/backup/restore.ts';
+import { COMPANIONS, inspectDatabase } from '#server/db/backup/backup.ts';
 import { sayHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';

@@ -9,8 +9,8 @@ import type { Desk } from '#desk/commands/command.ts';
 import { createLink } from '#desk/server/auth/link.ts';
 import { createMemorySessions } from '#desk/server/auth/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
-import { errorCode } from '#server/platform/error-code.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 const HOST = '127.0.0.1';

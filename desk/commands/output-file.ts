@@ -6,8 +6,7 @@ import path from 'node:path';
 
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { errorCode } from '#server/platform/error-code.ts';
-import { explainWriting } from '#server/platform/machine-failures.ts';
+import { errorCode, explainWriting } from '#server/platform/system-errors.ts';
 
 const WRITTEN_AT_ONCE = 60_000;
 
@@ -40,11 +39,7 @@ export async function writeWhole(
   }
 }
 
-/**
- * Writes <out>.json and <out>.html.
- * @param files onBegin runs before the first write; the first file stays if the second fails
- * @returns both names, for the beginning of a sentence
- */
+/** @param files onBegin runs before the first write; the first file stays if the second fails */
 export async function writeJsonAndPage(
   out: string,
   { document, page, onBegin }: { document: unknown; page: string; onBegin: () => Promise<void> },
@@ -86,7 +81,6 @@ async function gather(
 
 type Target = { readonly type: 'file' | 'stream'; readonly path: string };
 
-/** Whether this process already has the file open. */
 const isOpenFile = (file: string): boolean =>
   /^\/dev\/(?:stdout|stderr|fd\/\d+)$/.test(file) ||
   [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
@@ -112,10 +106,7 @@ function refuseForeignPipe(file: string, place: string, found: Stats): void {
     throw cannotWrite(file, 'it is the pipe of another user. Name a file, or your own pipe.');
 }
 
-/**
- * @param what names the output in the failure: "a backup"
- * @returns the path with all links resolved
- */
+/** @returns the path with all links resolved */
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
   if (place.type === 'file') return place.path;
@@ -132,7 +123,6 @@ async function withoutLinks(file: string): Promise<string> {
     const next = path.join(place, name);
     if (left.length === 0 && isOpenFile(next)) return next;
     const found = await lstat(next).catch((error: unknown) => {
-      // Opening the file reports a missing folder.
       if (isMissing(error)) return null;
       throw error;
     });

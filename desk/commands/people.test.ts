@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { lockAddress } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';

@@ -25,7 +25,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
-import { inspectDatabase, takePlace } from '#server/db/backup/restore.ts';
+import { inspectDatabase, takePlace } from '#server/db/backup/backup.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/device-nodes.ts';
@@ -78,7 +78,6 @@ const NOT_OURS = 'is not a complete database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
 const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 
-/** How to spoil the file, and the end of the expected sentence. */
 const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
   'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
   'a text file': [overwrite('Dear diary, '.repeat(999)), `is not a SQLite database. ${BACKUP}`],

@@ -18,10 +18,10 @@ import { sayContents, sayUnfit } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
-import { deleteDeskAccess, type DeletedAccess } from '#server/db/queries/desk-access.ts';
+import { deleteDeskAccess, type DeletedAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/backup/restore.ts';
-import { makePrivateFolder } from '#server/platform/private-files.ts';
+import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/backup/backup.ts';
+import { makePrivateFolder } from '#server/platform/files.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 const NAME_BACKUP = 'Name a file that "backup" wrote.';

@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
-import { endSessionsOf } from '#server/db/queries/desk-access.ts';
+import { endSessionsOf } from '#server/db/tables/desk-access.ts';
 
 export function addSignOut(program: Command, desk: Desk): void {
   program

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { Look } from '#server/db/backup/look-at-database.ts';
-import { sayOpenToOthers } from '#server/platform/private-files.ts';
+import type { Look } from '#server/db/health.ts';
+import { sayOpenToOthers } from '#server/platform/files.ts';
 import { openFilesOf, secretFolderOf } from '#server/startup/service.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const disk = about('disk');

@@ -2,7 +2,7 @@
 import process from 'node:process';
 
 import type { Config } from '#server/settings/settings.ts';
-import { findDamage, lookAtDatabase, type Look } from '#server/db/backup/look-at-database.ts';
+import { findDamage, lookAtDatabase, type Look } from '#server/db/health.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type DatabaseReport =

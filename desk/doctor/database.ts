@@ -3,10 +3,9 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { isoTime } from '#server/platform/time.ts';
+import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
-import type { Look } from '#server/db/backup/look-at-database.ts';
+import type { Look } from '#server/db/health.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { DatabaseReport } from '#desk/doctor/database-process.ts';
 import { sayHost } from '#server/platform/database-url.ts';

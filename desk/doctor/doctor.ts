@@ -3,8 +3,7 @@ import path from 'node:path';
 import { isIP } from 'node:net';
 
 import { campaignMistakes, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
-import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
-import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
+import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { examineBackup, examineDisk, examineFiles, examineSecret } from '#desk/doctor/data-folder.ts';
 import { examineClock, judgeRefusals, judgeWebhooks, viewDatabase } from '#desk/doctor/database.ts';
@@ -19,7 +18,7 @@ import { examineAddress, examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 

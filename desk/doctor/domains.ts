@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 
 import { getDomain } from 'tldts';
 
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 
 /** Takes an e-mail address or a domain; returns the ASCII domain for DNS. */
 export const dnsDomainOf = (address: string): string => asDnsHasIt(domainOf(address));

@@ -15,10 +15,10 @@ import {
   rememberAddresses,
   senderAddress,
 } from '#server/mail/mailer.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 const sample = about('sample');

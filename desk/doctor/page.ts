@@ -8,9 +8,9 @@ import type { TLSSocket } from 'node:tls';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import type { Dns } from '#server/platform/dns.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { askHealth } from '#server/startup/why-the-start-failed.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 

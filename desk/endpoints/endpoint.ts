@@ -29,7 +29,6 @@ export const get =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'GET', ...where });
 
-/** For endpoints that change something; restricted to same-origin requests. */
 export const post =
   <Answered>() =>
   <What>(where: Where<What>): Call<What, Answered> => ({ method: 'POST', ...where });

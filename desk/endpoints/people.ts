@@ -7,11 +7,9 @@ export type State = (typeof STATES)[number];
 
 export const Filter = z.object({
   state: z._default(z.enum(STATES), 'verified'),
-  /** Matches part of the e-mail address, name or company. */
   search: z.optional(z.string().check(z.maxLength(200))),
   source: z.optional(z.string()),
   flag: z.optional(z.string()),
-  /** ID of a custom question; `answer` matches part of its answer. */
   field: z.optional(z.string()),
   answer: z.optional(z.string()),
   domain: z.optional(z.string()),
@@ -71,7 +69,6 @@ export const choices = get<{
 
 /** Streams a file, for the role `all`: `EXPORT_PATH?format=csv&state=verified&…`. */
 export const EXPORT_PATH = '/api/export';
-/** The maximum number of people, for a progress bar. */
 export const PEOPLE_HEADER = 'x-people-at-most';
 
 export type Happening = {
@@ -168,12 +165,10 @@ export type Lost = {
   readonly platform: string;
   readonly reason: string;
   readonly why: string;
-  /** The mail server's reply to the newest mail. */
   readonly reply: string | null;
   readonly codes: number;
   readonly wrongTries: number;
 };
-/** People who never entered their code, newest first. */
 export const lost = get<{
   readonly lost: readonly Lost[];
   readonly open: number;

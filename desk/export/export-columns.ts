@@ -1,10 +1,9 @@
-// Other programs' formats have no column for the state, so they only contain verified leads.
 import { createHash } from 'node:crypto';
 
 import type { Cell } from '#desk/export/csv.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { splitName } from '#server/platform/split-name.ts';
-import type { LeadRecord, LeadState } from '#server/db/contacts/person.ts';
+import { splitName } from '#server/platform/text.ts';
+import type { LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
 import {
   firstSourceOf,
   readAttribution,
@@ -20,7 +19,6 @@ import { TOUCH_NAMES } from '#shared/funnel.ts';
 
 /** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
-  /** By question ID; undefined without custom questions. */
   readonly answers: OwnAnswers | undefined;
   readonly email: string;
   readonly first_verified_at: string;

@@ -1,10 +1,10 @@
 // Rejects misspelt sources, whose empty lists would look like a failed campaign.
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import { attributionPages } from '#server/db/contacts/attributions.ts';
+import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
+import { isSourceCounted } from '#server/db/tables/counts.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 
 const NAMES_KEPT = 10_000;
 const NAMES_LISTED = 12;

@@ -1,6 +1,6 @@
 import { CommandFailure } from '#desk/command-failure.ts';
 import { FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
-import type { LeadState } from '#server/db/contacts/person.ts';
+import type { LeadState } from '#server/db/contacts/filter.ts';
 
 /**
  * Other programs' formats lack a state column, so unverified people would count as leads.

@@ -1,7 +1,7 @@
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/pages.ts';
-import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/person.ts';
+import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
+import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
 import { hintsOf } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
@@ -24,7 +24,6 @@ export type LeadSelection = LeadFilter & {
   readonly limit?: number | undefined;
 };
 
-/** @returns pages, possibly empty, whose leads are made lazily to save memory */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, limit = Infinity, ...filter }: LeadSelection,
@@ -75,7 +74,6 @@ export async function* writeLeads(
         }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  // Signing a million URLs takes seconds, so only formats that need them do it.
   const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
   yield* format.kind === 'csv'
     ? writePages(db, selection, {

@@ -19,7 +19,6 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
   readonly email: number;
   readonly count: number;
   readonly own: Readonly<Record<string, number>>;
-  /** Every column that may exclude a person. */
   readonly statuses: readonly StatusColumn[];
 };
 
@@ -48,10 +47,7 @@ export type FoundPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/**
- * @param form custom questions; a column may be headed with their ID, label or CRM property
- * @returns null without a column of e-mail addresses
- */
+/** @param form a column may be headed with the ID, label or CRM property of a custom question */
 export function findColumns(
   headings: readonly string[],
   { fields }: Pick<OwnForm, 'fields'>,
@@ -158,7 +154,6 @@ const LEFT: ReadonlySet<string> = new Set([
 /** Ignores case and punctuation, unless nothing else remains. */
 export const statusKey = (status: string): string => plainHeading(status) || status;
 
-/** An answer that does not fit the current form. */
 export type LeftOut = {
   readonly id: string;
   readonly label: string;
@@ -179,7 +174,7 @@ const REASONS: FormMessages = {
 };
 
 /**
- * @param options now: upper limit of consent, milliseconds since 1970; takenStatuses: more accepted statuses, as {@link statusKey}
+ * @param options now: upper limit of consent, milliseconds since 1970
  * @returns a reason that continues "line 5", if the row is unusable
  */
 export function readPerson(
@@ -278,7 +273,6 @@ const addressesIn = (text: string): string[] =>
     .filter((word) => asciiAddress(word) !== null)
     .map(normaliseEmail);
 
-/** Validates custom answers as the form does, but none is required. */
 function ownAnswers(
   cells: readonly string[],
   { own }: Columns,

@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 export type CsvEvent =
   | {
@@ -83,7 +83,6 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
   return 'utf-8';
 }
 
-/** The most frequent separator in the headings outside quotes, or the one in Excel's line sep=;. */
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
   const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
   if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };

@@ -8,7 +8,7 @@ import type { ChainEntry, ChainError, Contents, RowKind } from '#server/consent/
 import { verifyChain, type ChainReport, type CheckOptions } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { answerText, readAnswers } from '#shared/own-fields.ts';

@@ -3,8 +3,8 @@ import { randomUUIDv7 } from 'node:crypto';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { findPerson } from '#server/db/contacts/one-person.ts';
-import { correctLead } from '#server/db/tables/corrections.ts';
+import { findPerson } from '#server/db/contacts/people.ts';
+import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { errorIn, Lead, type LeadAnswers } from '#shared/lead.ts';
@@ -72,7 +72,6 @@ export async function correctAnswers(
   return result;
 }
 
-/** @param held current answers; those to removed questions can be changed too */
 function readAnswer(
   { id, text: typed }: AnswerChange,
   { fields, messages }: OwnForm,
@@ -99,7 +98,6 @@ function readAnswer(
   return [id, { label: field.label, answer: result.data }];
 }
 
-/** The kind of a removed question is inferred from its answer. */
 function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
   if (!Object.hasOwn(held, id)) return undefined;
   const { label, answer } = held[id]!;

@@ -4,7 +4,7 @@ import { changePerson, type Actor } from '#desk/audit-log/audit-log.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/queries/personal-data.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
 export type ErasedCounts = Readonly<Record<keyof ErasedRows | 'mailFiles', number>>;
 

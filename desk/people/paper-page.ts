@@ -1,4 +1,4 @@
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 
 export const PAPER_STYLES = `
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }

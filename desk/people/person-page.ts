@@ -1,5 +1,4 @@
-// Prints all data held about a person, for a request under Article 15 of the GDPR.
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';

@@ -3,8 +3,8 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
-import type { LeadRecord } from '#server/db/contacts/person.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
@@ -57,7 +57,6 @@ export function firstMomentOf(day: string): number {
   return ms;
 }
 
-/** Names and emoji need joiners. */
 const JOINERS = '\u200C\u200D';
 
 /** Removes invisible characters, `mailto:` and the name around `<ada@…>` from pasted text. */

@@ -7,9 +7,7 @@ import type { Service } from '#server/startup/service.ts';
 
 /**
  * @param tx holds the lock of the e-mail address
- * @param email as stored
  * @returns `waiting` if a guide is already queued
- * @throws {CommandFailure} if sending is not allowed
  */
 export async function sendGuideTo(
   tx: Db,

@@ -3,8 +3,8 @@ import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
-  listSuppressions,
   type ListedSuppression,
+  listSuppressions,
   undoSuppressions,
   withdrawIn,
 } from '#server/consent/withdraw.ts';
@@ -12,16 +12,15 @@ import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 
 /** Without `erased`, which only an erasure adds. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 export type GivenReason = (typeof GIVEN_REASONS)[number];
 
 /**
- * Also withdraws a lead's consent, unless the reason does not imply it.
+ * Also withdraws a lead's consent, if the reason implies it.
  * @param tx holds the lock of the e-mail address
- * @param entry email: as stored
  * @returns false if already suppressed for this reason
  */
 export async function suppressAddress(
@@ -33,9 +32,12 @@ export async function suppressAddress(
   const leadId = reason === 'by-hand' ? undefined : await findLeadId(tx, email);
   if (leadId !== undefined && reason !== 'bounced') {
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
-    return (
-      (await withdrawIn(tx, { database, secrets, webhooks }, { leadId, way, note, now })) === 'withdrawn'
+    const outcome = await withdrawIn(
+      tx,
+      { database, secrets, webhooks },
+      { leadId, way, note, clientAddress: null, userAgent: null, now },
     );
+    return outcome === 'withdrawn';
   }
   if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
   if (leadId !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId, now });
@@ -53,15 +55,10 @@ export const entriesOf = (
   email: string,
 ): Promise<readonly ListedSuppression[]> => listSuppressions(db, addressOf(service, email));
 
-/** @param hasReason whether the operator explained the mistake */
 export const isMistake = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
-/**
- * Finds entries the operator can remove.
- * @param note why they were mistakes, or null
- * @throws {CommandFailure} if there are none
- */
+/** @param note why they were mistakes, or null */
 export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
@@ -81,11 +78,7 @@ export async function sealBeforeRemoval(
   signal.throwIfAborted();
 }
 
-/**
- * Removes entries and seals the reason.
- * @param tx holds the lock of the e-mail address
- * @throws {CommandFailure} if the person unsubscribed in the meantime
- */
+/** @param tx holds the lock of the e-mail address */
 export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,

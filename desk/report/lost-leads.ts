@@ -4,7 +4,7 @@ import type { Span } from '#server/db/queries/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { FATES } from '#desk/report/sentences.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
@@ -26,7 +26,7 @@ export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   readonly wrong_tries: number;
 };
 
-/** @returns pages, possibly empty, of people whose code expired unused, each with the number of people whose code is still valid */
+/** @returns pages, possibly empty, each with the number of people whose code is still valid */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,
   span: Span,

@@ -3,7 +3,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 
 export type Period = Span & {
   readonly name: string;
-  /** For example `the 30 days before`. */
   readonly beforeName: string;
   readonly before: Span;
 };

@@ -6,8 +6,8 @@ import type { Report } from '#desk/report/report.ts';
 import { keyFigures, longDay, notes, number, scopeInWords, shortDay } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section, type SectionRow } from '#desk/report/sections.ts';
 import { distFolder, newestRelease } from '#server/http/releases.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { escapeHtml } from '#server/platform/text.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { ACCENT, type ColourPair, PAPER } from '#shared/colours.ts';
 
@@ -56,11 +56,9 @@ ${notes(report)
   .join('\n')}
 </div>`;
 
-/** Keeps numbers on one line with their units. */
 const unbroken = (sentence: string): string =>
   escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');
 
-/** Longer tables are collapsed below their chart. */
 const FEW_DAYS = 14;
 
 function sectionHtml(section: Section, at: number): string {

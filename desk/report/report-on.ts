@@ -6,7 +6,7 @@ import { shownSource, type Origin } from '#server/attribution/attribution.ts';
 import { isVariantOfLeads } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Only } from '#server/stats/stats.ts';
-import { byNearness } from '#server/platform/nearest-name.ts';
+import { byNearness } from '#server/platform/mistakes.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
 

@@ -26,7 +26,6 @@ export type Section = {
   readonly kind: 'funnel' | 'fate' | 'time' | 'day' | 'source' | 'platform' | 'answer' | 'variant';
   readonly title: string;
   readonly sentence: string;
-  /** Labels of the two bar colours; null for an unused colour. */
   readonly legend: { readonly value: string | null; readonly rest: string | null };
   readonly columns: readonly string[];
   readonly groups: readonly RowGroup[];
@@ -37,7 +36,6 @@ type RowGroup = { readonly name: string | null; readonly rows: readonly SectionR
 export type SectionRow = {
   readonly cells: readonly string[];
   readonly value: number;
-  /** Length of the pale part: codes not entered. */
   readonly rest: number;
 };
 

@@ -1,5 +1,5 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
-import type { CodeFate } from '#server/db/queries/code-delivery.ts';
+import type { CodeFate } from '#server/db/queries/report-figures.ts';
 import { OTHERS } from '#server/attribution/attribution.ts';
 import { countOf, type CodeStep, type Figures, type Only, type Row, type Step } from '#server/stats/stats.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
@@ -55,7 +55,6 @@ type ShownStep = {
   readonly name: string;
   readonly count: number;
   readonly share: string;
-  /** Share of the previous step; null if not comparable. */
   readonly ofBefore: string | null;
 };
 

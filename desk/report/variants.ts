@@ -2,7 +2,7 @@
 import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
 import { variantGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { variantDays } from '#server/db/tables/variant-counts.ts';
+import { variantDays } from '#server/db/tables/counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
 

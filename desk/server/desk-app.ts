@@ -1,4 +1,3 @@
-// The desk's HTTP application: checks permission and input, calls the handler, and maps failures to responses.
 import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +13,7 @@ import { createStoredSessions, type OpenSession, type Place } from '#desk/server
 import type { FileAnswer } from '#desk/server/handler.ts';
 import { refuse } from '#desk/server/refuse.ts';
 import { AT_THE_MACHINE, logAction, type Actor } from '#desk/audit-log/audit-log.ts';
-import { deleteDeskAccess } from '#server/db/queries/desk-access.ts';
+import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
 import type { Service } from '#server/startup/service.ts';

@@ -15,11 +15,7 @@ export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
   readonly actor: Actor;
-  /**
-   * Adds a line to the audit log.
-   * @param about the e-mail address concerned
-   * @param details never personal
-   */
+  /** @param details never personal */
   readonly note: Note;
   /** Like `note`, after a completed action: if it fails, the error is logged and the response still succeeds. */
   readonly noteDone: Note;

@@ -1,4 +1,3 @@
-// Waits for a port that the previous process may still hold after a restart.
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';

@@ -9,7 +9,6 @@ const CALL_LIMIT_MS = 60_000;
 /** A failed call. Its message is the server's sentence for the reader, or ours without a response. */
 export class CallError extends Error {
   readonly status: number;
-  /** The `x-error-code`; null if the response is not from our server. */
   readonly code: string | null;
 
   constructor(sentence: string, status = 0, code: string | null = null) {

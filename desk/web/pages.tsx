@@ -29,7 +29,6 @@ type Icon = ComponentType<{ readonly size?: number }>;
 export type DeskPage = {
   readonly path: `/${string}`;
   readonly Page: ComponentType;
-  /** The minimum role. */
   readonly needs: Role;
   readonly inMenu: {
     readonly name: string;

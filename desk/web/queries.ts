@@ -42,7 +42,6 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** Clears all data that requires a session from screen and memory. */
 export function forgetPerson(client: QueryClient): void {
   client.setQueryData(ME, null);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });

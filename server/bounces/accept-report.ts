@@ -1,15 +1,14 @@
 // Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { findHolder, findMail } from '#server/db/queries/returned-mail.ts';
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
+import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { type AnswerMeaning, keptReply, meaningOfAll } from '#server/platform/mail-server-answers.ts';
-import { readBounceAddress } from '#server/secrets/bounce-address.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { readBounceAddress } from '#server/secrets/mail-links.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 
 import type { MailReport, Once } from '#server/bounces/accept-report.ts';
 import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import type { Config } from '#server/settings/settings.ts';
 

@@ -6,7 +6,7 @@ import { gfmStrikethrough, gfmStrikethroughHtml } from 'micromark-extension-gfm-
 import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
-import type { Mistake } from '#server/platform/mistake.ts';
+import type { Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import { linkMistake } from '#shared/words.ts';
 

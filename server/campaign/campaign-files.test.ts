@@ -7,10 +7,9 @@ import { describe, it } from 'node:test';
 import sharp from 'sharp';
 import { parse } from 'yaml';
 
-import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, SAMPLE, sampleOnPage } from '#server/campaign/campaign-warnings.ts';
 import { campaignMistakes } from '#server/campaign/campaign.ts';
-import { SAMPLE, sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/campaign-copy.ts';

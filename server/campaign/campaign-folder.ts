@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+// The files of a campaign, and of its variants: folders in variants/, each with the words that differ, which
+// words-file.ts merges.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
-import { mistakesOf, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { type Mistake, type Mistakes, mistakesOf, nearestName } from '#server/platform/mistakes.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 /** A path relative to the project, or absolute if the campaign is elsewhere. */
 export function nameOf(folder: string, file: string): string {
@@ -72,4 +74,74 @@ export function namesIn(folder: string): string[] {
   } catch {
     return [];
   }
+}
+
+export const OWN_PAGE = 'a';
+/** Mails, errors and form questions are the same for all variants. */
+export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] as const;
+/** More variants would get too few visitors each to be compared. */
+const MOST_VARIANTS = 4;
+
+const NAME = /^[a-z][a-z0-9-]{0,15}$/;
+
+const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
+
+const isFolder = (place: string): boolean =>
+  statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+
+export const variantsIn = (folder: string): string[] =>
+  namesIn(path.join(folder, 'variants')).filter(
+    (name) => !isHidden(name) && isFolder(path.join(folder, 'variants', name)),
+  );
+
+export const inVariant = (variant: string, file: string): string => path.join('variants', variant, file);
+
+export function variantMistakes(folder: string): Mistake[] {
+  const names = variantsIn(folder);
+  const loose = namesIn(path.join(folder, 'variants')).filter(
+    (name) => !isHidden(name) && !names.includes(name),
+  );
+  const at = (file: string, message: string): Mistake => ({ file: nameOf(folder, file), message });
+  return [
+    ...loose.map((name) =>
+      at(`variants/${name}`, `is in no variant; put it into a folder, such as variants/b/${name}.`),
+    ),
+    ...names.flatMap((name) => {
+      if (name === OWN_PAGE)
+        return at(`variants/${name}`, `${OWN_PAGE} is the page of the campaign itself; call this folder b.`);
+      if (NAME.test(name)) return [];
+      return at(
+        `variants/${name}`,
+        'a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
+      );
+    }),
+    ...(names.length > MOST_VARIANTS
+      ? [at('variants', `holds ${names.length} variants, and ${MOST_VARIANTS} are the most; remove some.`)]
+      : []),
+    ...names.flatMap((name) => fileMistakes(folder, name)),
+  ];
+}
+
+function fileMistakes(folder: string, variant: string): Mistake[] {
+  const files = namesIn(path.join(folder, 'variants', variant)).filter((file) => !isHidden(file));
+  if (files.length === 0)
+    return [
+      {
+        file: nameOf(folder, `variants/${variant}`),
+        message: 'is empty; put the words that differ into landing.yaml there, or remove the folder.',
+      },
+    ];
+  return files
+    .filter((file) => !VARIANT_FILES.some((known) => known === file))
+    .map((file) => {
+      const name = nearestName(file, VARIANT_FILES);
+      const cure =
+        name !== null
+          ? `did you mean ${name}?`
+          : `a variant may have ${VARIANT_FILES.join(', ')}; all others are the same for every variant.`;
+      return {
+        file: nameOf(folder, inVariant(variant, file)),
+        message: `cannot differ in a variant; ${cure}`,
+      };
+    });
 }

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { parse, stringify } from 'yaml';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { renderArticle } from '#server/campaign/article.ts';
 import { campaignMistakes, consentVersion, pageMistakes, readCampaign } from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';

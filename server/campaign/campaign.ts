@@ -3,12 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 
 import { readArticle } from '#server/campaign/article.ts';
-import { nameOf, readText } from '#server/campaign/campaign-folder.ts';
+import { nameOf, OWN_PAGE, readText, variantMistakes, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { readForm } from '#server/campaign/own-form.ts';
-import { OWN_PAGE, variantMistakes, variantsIn } from '#server/campaign/variants.ts';
 import { guideEmailOf, guideFileIn, landingOf, siteOf } from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
-import { mistakesOf, sayMistake, type Mistake } from '#server/platform/mistake.ts';
+import { mistakesOf, sayMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { parse } from 'yaml';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 /** Quoted verbatim from sections 2 and 4 of the specification. */
 const QUOTED = new Set([

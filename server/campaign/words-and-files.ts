@@ -5,8 +5,14 @@ import path from 'node:path';
 
 import * as z from 'zod/mini';
 
-import { iconMistake } from '#server/campaign/icon-set.ts';
-import { both, MEDIA, mediaMistakes, mediaOfPages, sizeInName } from '#server/campaign/media-files.ts';
+import {
+  both,
+  iconMistake,
+  MEDIA,
+  mediaMistakes,
+  mediaOfPages,
+  sizeInName,
+} from '#server/campaign/pictures.ts';
 import { readWords } from '#server/campaign/words-file.ts';
 import {
   filmHasPoints,

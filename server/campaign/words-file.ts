@@ -3,11 +3,15 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
-import { missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
-import { inVariant } from '#server/campaign/variants.ts';
+import { inVariant, missingFile, nameOf, readText } from '#server/campaign/campaign-folder.ts';
 import { isUnreadable, yamlMistakes } from '#server/campaign/yaml-mistakes.ts';
-import { mistakesOf, sayMistake, type Mistake, type Mistakes } from '#server/platform/mistake.ts';
-import { nearestName } from '#server/platform/nearest-name.ts';
+import {
+  type Mistake,
+  type Mistakes,
+  mistakesOf,
+  nearestName,
+  sayMistake,
+} from '#server/platform/mistakes.ts';
 import { SECTIONS } from '#shared/campaign-schema.ts';
 
 export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;

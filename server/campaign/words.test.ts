@@ -7,46 +7,38 @@ import { describe, it } from 'node:test';
 
 import { parseSync } from 'vite';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
-  'server/settings/database-setting.ts': 'settings',
+  'server/settings/connection-urls.ts': 'settings',
   'server/settings/env-file.ts': 'settings',
-  'server/settings/env-text.ts': 'settings',
-  'server/settings/login-in-url.ts': 'settings',
   'server/settings/rules-across-settings.ts': 'settings',
   'server/settings/setting-values.ts': 'settings',
   'server/settings/settings.ts': 'settings',
   'server/settings/settings-table.ts': 'settings',
-  'server/platform/machine-failures.ts': 'errors of the operating system',
-  'server/http/health.ts': 'for monitors',
-  'server/http/write-faults.ts': 'for monitors and the desk',
+  'server/platform/system-errors.ts': 'errors of the operating system',
+  'server/http/health.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
   // English, like the desk: older campaigns have no words for it.
   'server/mail/templates/desk-code-mail.ts': 'for the people of DESK_PEOPLE',
   'server/mail/dkim-key.ts': 'why the DKIM key does not work',
   'server/mail/mailer.ts': 'why the mail account does not work',
   'server/log/logger.ts': 'the log',
-  'server/log/metrics-server.ts': 'for monitors',
-  'server/log/request-times.ts': 'for monitors',
-  'server/platform/private-files.ts': 'files that others can read',
+  'server/log/metrics.ts': 'for monitors',
+  'server/platform/files.ts': 'files that others can read',
   'server/startup/why-the-start-failed.ts': 'why the server cannot start',
-  'server/startup/open-secrets.ts': 'why the server cannot start',
   'server/startup/service.ts': 'why the server cannot start',
-  'server/platform/public-addresses.ts': 'why a webhook is not called',
+  'server/platform/ip-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
   'server/campaign/article.ts': 'mistakes in campaign/',
   'server/campaign/campaign.ts': 'mistakes in campaign/',
   'server/campaign/campaign-folder.ts': 'mistakes in campaign/',
   'server/campaign/campaign-warnings.ts': 'mistakes in campaign/',
-  'server/campaign/icon-set.ts': 'mistakes in campaign/',
-  'server/campaign/media-files.ts': 'mistakes in campaign/',
-  'server/campaign/variants.ts': 'mistakes in campaign/',
+  'server/campaign/pictures.ts': 'mistakes in campaign/',
   'server/campaign/words-and-files.ts': 'mistakes in campaign/',
   'server/campaign/words-file.ts': 'mistakes in campaign/',
   'server/campaign/yaml-mistakes.ts': 'mistakes in campaign/',
-  'server/campaign/sample-on-page.ts': 'words of the sample that are still in campaign/',
   // Defaults for visitors; form.yaml replaces each of them.
   'server/campaign/own-form.ts': 'mistakes in form.yaml, and its default sentences in English and German',
 };
@@ -58,14 +50,14 @@ const SAID_TO_OTHERS =
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Written to the bare socket, where no campaign is known.
-  'server/http/broken-requests.ts': [
+  'server/http/errors.ts': [
     'Request Timeout',
     'Request Header Fields Too Large',
     'Bad Request',
     'The request could not be read. Please check the program that sent it.',
     'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.',
   ],
-  'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],
+  'server/http/host-and-origin.ts': ['The request has to name one host. Please send one Host header.'],
   'server/http/load-shedding.ts': ['This process uses too much memory. Please restart it.'],
   'server/http/send-resource.ts': ['bytes …-…/…'],
   'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],

@@ -2,9 +2,8 @@
 // cannot use them up.
 import type { Selectable } from 'kysely';
 
-import { columnsOf } from '#server/db/all-tables.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
 import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts';
 
 export type Challenge = Selectable<Schema['submissions']>;

@@ -2,12 +2,10 @@
 import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
-import { columnsOf } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import type { Schema } from '#server/db/schema.ts';
 
 export type Code = Selectable<Schema['codes']>;
 

@@ -6,7 +6,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { RowFacts } from '#server/consent/sealer.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 

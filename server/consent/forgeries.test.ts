@@ -10,7 +10,7 @@ import { hashOfContent, hashOfEntry, type ChainEntry } from '#server/consent/cha
 import { verifyChain, type ChainReport } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';

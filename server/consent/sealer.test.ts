@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import type { Contents } from '#server/consent/chain.ts';
-import { countNewLeads } from '#server/db/queries/new-leads.ts';
+import { countNewLeads } from '#server/db/tables/leads.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer, sealConsents, unsealedPages } from '#server/consent/sealer.ts';

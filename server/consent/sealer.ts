@@ -7,9 +7,9 @@ import { appendEntries, lockChain, type NewEntry, signedHead } from '#server/con
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
-import { createRests } from '#server/platform/spare-time.ts';
+import { createRests } from '#server/platform/background-work.ts';
 import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 

@@ -2,10 +2,9 @@
 import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { findHolder } from '#server/db/queries/returned-mail.ts';
-import type { SuppressionReason, WithdrawalWay } from '#server/db/schema.ts';
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { findHolder } from '#server/db/contacts/people.ts';
+import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import {
   addressOfLead,
@@ -18,8 +17,7 @@ import {
   suppressionsOf,
 } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
 type WithdrawalParts = {

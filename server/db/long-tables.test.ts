@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { expirySteps, newExpiryProgress, takeStep } from '#server/db/queries/expiry.ts';
+import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { leadPages } from '#server/db/contacts/pages.ts';
+import { leadPages } from '#server/db/contacts/people.ts';
 import { countAttempt, findChallenge } from '#server/codes/challenges.ts';
 import { codesOfAddress } from '#server/codes/codes.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
@@ -107,10 +108,7 @@ const STORIES: readonly {
           { ...entry, address_key: 'b' },
         ])
         .execute();
-      const steps = expirySteps(
-        { unverified: now, mail: null, windows: now, funnel: 0 },
-        newExpiryProgress(),
-      );
+      const steps = expirySteps({ unverified: now, mail: null, windows: now, funnel: 0 }, newDomainSearch());
       for (const step of steps) await takeStep(database, step, 1);
     },
     never: /SCAN s\b/,
@@ -122,8 +120,8 @@ const STORIES: readonly {
       await insertLead(db);
       await Array.fromAsync(leadPages(db, 'verified', { missingIn: 'crm' }));
     },
-    never: /SEARCH l USING INDEX \w+ \(id>\?\)$/,
-    once: /SEARCH l USING INDEX \w+ \(id>\? AND id<\?\)/,
+    never: /SEARCH p USING INDEX \w+ \(id>\?\)$/,
+    once: /SEARCH p USING INDEX \w+ \(id>\? AND id<\?\)/,
   },
   {
     what: 'the leads of a day are counted among those of years',

@@ -11,13 +11,14 @@ import { sql } from 'kysely';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { addFunnelCounts, deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { deleteExpired } from '#server/db/queries/expiry.ts';
+import { addFunnelCounts } from '#server/db/tables/counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/funnel.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
-import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
@@ -306,7 +307,10 @@ for (const engine of ENGINES) {
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
-        assert.equal(await deleteFunnelCounts(database.db, { before: 20_001, most: 2 }), 2);
+        assert.equal(
+          await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
+          2,
+        );
         const reported: unknown[] = [];
         await createHousekeeping({
           database,

@@ -4,18 +4,12 @@ import type { Logger } from 'pino';
 
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import {
-  type Expired,
-  type ExpiringTable,
-  expirySteps,
-  newExpiryProgress,
-  takeStep,
-} from '#server/db/queries/expiry.ts';
+import { type Expired, type ExpiringTable, expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import { createRests } from '#server/platform/spare-time.ts';
+import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Config } from '#server/settings/settings.ts';
 
 const HOUSEKEEPING_MS = HOUR_MS;
@@ -113,7 +107,7 @@ export function createHousekeeping({
   shouldStop = () => false,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  const progress = newExpiryProgress();
+  const domains = newDomainSearch();
   let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {
@@ -126,7 +120,7 @@ export function createHousekeeping({
       windows: now,
       funnel: now - FUNNEL_DAYS * DAY_MS,
     };
-    for (const step of expirySteps(cutoffs, progress)) {
+    for (const step of expirySteps(cutoffs, domains)) {
       for (;;) {
         if (shouldStop()) return;
         const outcome = await takeStep(database, step, BATCH_SIZE);

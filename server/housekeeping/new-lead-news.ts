@@ -2,7 +2,7 @@
 // mail's ID comes from its period, so several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { countNewLeads } from '#server/db/queries/new-leads.ts';
+import { countNewLeads } from '#server/db/tables/leads.ts';
 import { countLeads, type Span } from '#server/db/queries/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { digestId, queueDigest, type PeriodFigures } from '#server/mail/templates/digest-mail.ts';

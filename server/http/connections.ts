@@ -6,9 +6,9 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 
 import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import { CONNECTIONS } from '#server/settings/fixed-limits.ts';
-import { createMinuteLog } from '#server/platform/minute-log.ts';
+import { createMinuteLog } from '#server/http/request-log.ts';
 
 export type ConnectionLimits = {
   readonly maxOpen: number;

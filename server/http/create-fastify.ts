@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
-import { answerBrokenRequest } from '#server/http/broken-requests.ts';
-import { createHandleError, type SendError } from '#server/http/errors.ts';
+import { answerBrokenRequest, createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
 import { API } from '#shared/api.ts';
 
@@ -76,7 +75,7 @@ export function createFastify({
   const app = Fastify({
     loggerInstance: logger,
     childLoggerFactory: requestLogs.childLoggerFactory,
-    // Fastify's own lines contain IP addresses and full URLs; ours (answered-requests.ts) do not.
+    // Fastify's own lines contain IP addresses and full URLs; ours (request-log.ts) do not.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

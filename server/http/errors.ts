@@ -1,9 +1,11 @@
 // Turns every failure into a response: a status, one sentence as text/plain, and an error code in a header.
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/api.ts';
+import { API_ERRORS, type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/api.ts';
 
 export type ErrorWords = {
   readonly errors: Campaign['errors'];
@@ -74,4 +76,32 @@ export function createHandleError(sendError: SendError) {
     );
     return sendError(reply, code, { retryAfterSeconds: RETRY_AFTER_FAILURE_SECONDS });
   };
+}
+
+const TOO_MANY_COOKIES =
+  'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
+
+/** Answers bytes that Node cannot parse. Without a request object, no hook, log or route runs. */
+export function answerBrokenRequest(
+  this: FastifyInstance,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const broken = 'The request could not be read. Please check the program that sent it.';
+  const [status, reason, sentence] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? [408, 'Request Timeout', broken]
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? [431, 'Request Header Fields Too Large', TOO_MANY_COOKIES]
+        : [400, 'Bad Request', broken];
+  socket.write(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
+      `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
+  );
+  // Not `end`: a peer that never closes its half would keep the socket open.
+  socket.destroySoon();
 }

@@ -5,17 +5,22 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
-import { noteAnswers, type Answered } from '#server/http/answered-requests.ts';
+import { noteAnswers, type Answered } from '#server/http/request-log.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createCookies, type Cookies } from '#server/http/cookies.ts';
 import { createFastify, isOfApi, withoutPath } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
-import { createHasOtherName, HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
+import {
+  createHasOtherName,
+  HOST_SENTENCE,
+  namesItsHost,
+  refuseOtherOrigins,
+  type UrlSetting,
+} from '#server/http/host-and-origin.ts';
 import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import type { Release } from '#server/http/releases.ts';
-import { refuseOtherOrigins, type UrlSetting } from '#server/http/same-origin.ts';
 import { addHeaders, addSecurityHeaders, type HeaderList } from '#server/http/security-headers.ts';
 import { serveSite, type Site } from '#server/http/static-files.ts';
 import {

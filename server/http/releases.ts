@@ -51,7 +51,7 @@ const SOURCES = [
   'desk/{endpoints,web}/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/campaign/{campaign,campaign-folder,icon-set,media-files,own-form,variants,words-and-files,words-file,yaml-mistakes}.ts',
+  'server/campaign/{campaign,campaign-folder,own-form,pictures,words-and-files,words-file,yaml-mistakes}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',

@@ -1,12 +1,60 @@
-// Limits log lines per network and hour (LOG_LINES), so that no stranger can fill the disk. Further lines are
-// counted. Refused requests have a separate budget.
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
+// Counts every response, and logs those of the API: one line each, limited per network and hour (LOG_LINES), so
+// that no stranger can fill the disk. Further lines are counted. Refused requests have a separate budget.
+import type { IncomingMessage } from 'node:http';
+
+import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { Logger } from 'pino';
 
 import type { VisitorAddress } from '#server/http/visitor-address.ts';
-import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
+import { MINUTE_MS } from '#server/platform/time.ts';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
-import { createMinuteLog } from '#server/platform/minute-log.ts';
+import { API } from '#shared/api.ts';
+
+export type Answered = {
+  readonly method: string;
+  /** The route's pattern, never a URL that a stranger made up. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+export function noteAnswers(
+  app: FastifyInstance,
+  {
+    onAnswered,
+    onPageSeen,
+    fileAt,
+  }: {
+    onAnswered: (answered: Answered) => void;
+    onPageSeen: (request: IncomingMessage) => void;
+    fileAt: (url: string) => string | null;
+  },
+): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const status = reply.statusCode;
+    const route = request.routeOptions.url ?? fileAt(request.url) ?? 'unknown';
+    if (isLogged(route, status))
+      request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
+    const answered = { method, route, status, ms: reply.elapsedTime };
+    onAnswered(answered);
+    if (isPage(answered)) onPageSeen(request.raw);
+    done();
+  });
+}
+
+export const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
+  route === '/' && method === 'GET' && (status === 200 || status === 304);
+
+/**
+ * Pages and files are counted but not logged: thousands of such lines would hide the useful ones. The same
+ * holds for funnel steps and successful health checks.
+ */
+function isLogged(route: string, status: number): boolean {
+  if (route === API.funnel) return status >= 500;
+  return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
+}
 
 type Kind = 'answered' | 'refused' | 'failed';
 
@@ -89,4 +137,30 @@ function kindOf(level: Level, first: unknown): Kind {
     typeof first === 'object' && first !== null && 'status' in first ? Number(first.status) : 200;
   if (level === 'warn' || level === 'error' || level === 'fatal' || status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'answered';
+}
+
+/** Logs events that strangers can trigger at will: the first at once, then a count once a minute. */
+export function createMinuteLog<What extends string>(
+  logger: { readonly warn: (counts: object, sentence: string) => void },
+  kinds: readonly What[],
+  sentence: string,
+): { readonly note: (what: What) => void; readonly close: () => void } {
+  const none = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<What, number>;
+  let counts: Record<What, number> | null = null;
+  let minute: NodeJS.Timeout | undefined;
+  const say = (): void => {
+    minute = undefined;
+    if (counts === null) return;
+    logger.warn(counts, sentence);
+    counts = null;
+    minute = setTimeout(say, MINUTE_MS).unref();
+  };
+  return {
+    note: (what) => {
+      counts ??= { ...none };
+      counts[what] += 1;
+      if (minute === undefined) say();
+    },
+    close: () => clearTimeout(minute),
+  };
 }

@@ -9,9 +9,9 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import '@fastify/under-pressure';
 import mime from 'mime';
 
-import { isPage, type Answered } from '#server/http/answered-requests.ts';
+import { isPage, type Answered } from '#server/http/request-log.ts';
 import type { SendError } from '#server/http/errors.ts';
-import { namesItsHost } from '#server/http/host.ts';
+import { namesItsHost } from '#server/http/host-and-origin.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
 import {

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
 import { distFolder, filesFolder, newestRelease } from '#server/http/releases.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { API } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
 import { decodedBody } from '#testing/decoded-body.ts';

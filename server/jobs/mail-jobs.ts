@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { mailStandsStill, sendingTimes } from '#server/db/tables/outbox.ts';
 import { takeJobs, type Job, type NewLease } from '#server/jobs/queue.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
 

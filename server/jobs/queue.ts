@@ -2,9 +2,8 @@
 // over. So each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
-import { columnsOf } from '#server/db/all-tables.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 export type JobTable = 'outbox' | 'webhook_events';

@@ -1,10 +1,10 @@
 // Looks for due jobs when woken and at intervals, and stops without losing one.
 import { randomUUIDv7 } from 'node:crypto';
 
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { startWakeLoop } from '#server/platform/background-work.ts';
 
 /** For jobs of other processes, expired leases and ended back-offs. */
 const POLL_MS = 1_000;

@@ -2,7 +2,7 @@
 import { hasCodeOfItsOwn, findChallenge, type Challenge } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
-import { isRecent } from '#server/db/engine/clocks.ts';
+import { isRecent } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findMailOfCode, type OutboxRow } from '#server/db/tables/outbox.ts';
 import { NOT_STATED } from '#server/db/tables/consent-wordings.ts';

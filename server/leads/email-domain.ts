@@ -1,6 +1,6 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 

@@ -4,7 +4,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
 
 import type { Secrets } from '#server/secrets/secrets.ts';
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { PROOF_OF_WORK } from '#server/settings/fixed-limits.ts';

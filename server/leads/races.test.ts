@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { inTurn } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';

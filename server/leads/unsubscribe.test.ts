@@ -6,8 +6,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { verifyChain } from '#server/consent/check.ts';

@@ -7,7 +7,7 @@ import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import { readUnsubscribeToken } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
 import { fill } from '#shared/words.ts';

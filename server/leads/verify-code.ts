@@ -16,16 +16,14 @@ import {
 } from '#server/codes/challenges.ts';
 import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { codeEnteredFor } from '#server/leads/code-screen.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { queueNewLeadMail } from '#server/mail/templates/new-lead-mail.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';

@@ -5,9 +5,8 @@ import { getDomain } from 'tldts';
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { domainOf } from '#server/platform/text.ts';
+import { isLoopback, networkOf } from '#server/platform/ip-addresses.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { BREAKER, FREE_STRANGERS_OF_NETWORK, WEIGHTS } from '#server/settings/fixed-limits.ts';
@@ -36,35 +35,100 @@ type BreakerParts = {
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
   const { leadsPerIpPerHour } = config.limits;
+  const codeLifeMs = config.codeTtlSeconds * 1000;
+  const freeStrangers = Math.max(
+    FREE_STRANGERS_OF_NETWORK.least,
+    Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
+  );
+  // A lower limit refuses first, and says for how long.
+  const networksPay = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
   // As behind a proxy that hides addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
-  const networks = createPayingNetworks({ db, config, networkOfCode });
-  const areTooFewEntered = createTooFewEntered({ db, config, networkOfCode });
+  const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
+  const readPeople = async (from: number, to: number) =>
+    peopleByDomain(await readCodes(from, to), networkOfCode);
 
   let lastLook = Number.NEGATIVE_INFINITY;
   let open = false;
+  let strangersOf = new Map<string, number>();
+  let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
 
-  const findReason = async (now: number): Promise<BreakerReason | null> => {
-    if (codesPerMinute > 0 && (await areTooManyAMinute(db, { codesPerMinute, networkOfCode }, now)))
-      return 'too many codes a minute';
-    if (unenteredPercent > 0 && (await areTooFewEntered(now))) return 'too few codes entered';
-    return null;
-  };
-
-  const look = async (now: number): Promise<void> => {
+  async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
     // Written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
-    await networks.look(now);
+    if (networksPay)
+      strangersOf = countBy(
+        findPeople(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).strangers,
+        ({ network }) => network,
+      );
     const reason = await findReason(now);
     if (reason === null) return;
     // Only the first process to count reports it.
     const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
     if (count === 1) onOpened(reason);
     open = true;
-  };
+  }
+
+  async function findReason(now: number): Promise<BreakerReason | null> {
+    if (codesPerMinute > 0 && (await areTooManyAMinute(now))) return 'too many codes a minute';
+    if (unenteredPercent > 0 && (await areTooFewEntered(now))) return 'too few codes entered';
+    return null;
+  }
+
+  /** Ignores a minute made mostly by a few networks, which reach their own limits. */
+  async function areTooManyAMinute(now: number): Promise<boolean> {
+    const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
+    if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
+    const codes = await readCodes(span.from, span.to);
+    const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
+    const counts = countBy(codes, networkOfCode);
+    const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
+    return spread >= codes.length / 2;
+  }
+
+  /**
+   * Compares each domain's share of strangers with its usual one, the median of eight days. Per domain,
+   * because an attacker who enters 31 % to 90 % of the codes at his own domain would get past a share of the
+   * whole page; this way he reaches at most 250 (quiet page) to 700 (busy page) of 1,600 strangers an hour
+   * (docs/decisions/0009).
+   */
+  async function areTooFewEntered(now: number): Promise<boolean> {
+    const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
+    const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
+    if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
+    // Only expired codes, because a recent one may still be entered.
+    const expired = now - codeLifeMs;
+    const recent = await readPeople(expired - HOUR_MS, expired);
+    if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
+    return strangersAbove(recent, await usualThreshold(now, expired - HOUR_MS)) >= BREAKER.manyStrangers;
+  }
+
+  async function usualThreshold(now: number, until: number): Promise<Threshold> {
+    if (usual === null || Math.abs(now - usual.foundAt) >= BREAKER.usualForMs) {
+      const days = [];
+      for (let day = 0; day < BREAKER.usualDays; day += 1)
+        days.push(await readPeople(until - (day + 1) * DAY_MS, until - day * DAY_MS));
+      usual = { foundAt: now, threshold: thresholdOf(days, unenteredPercent) };
+    }
+    return usual.threshold;
+  }
+
+  /**
+   * Ten networks with too many strangers could otherwise open the breaker for everyone (docs/decisions/0009). If
+   * not, the network has one more stranger until the next look.
+   */
+  function mustNetworkPay(clientAddress: string): boolean {
+    // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it isn't a network.
+    if (!networksPay || isLoopback(clientAddress)) return false;
+    const network = siteOf(clientAddress);
+    const strangers = strangersOf.get(network) ?? 0;
+    if (strangers >= freeStrangers) return true;
+    strangersOf.set(network, strangers + 1);
+    return false;
+  }
 
   return {
     isOpen: async (clientAddress) => {
@@ -74,117 +138,13 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
         lastLook = now;
         await look(now);
       }
-      return open || networks.mustPay(clientAddress);
+      return open || mustNetworkPay(clientAddress);
     },
   };
 }
-
-/** Ignores a minute made mostly by a few networks, which reach their own limits. */
-async function areTooManyAMinute(
-  db: Db,
-  {
-    codesPerMinute,
-    networkOfCode,
-  }: { readonly codesPerMinute: number; readonly networkOfCode: NetworkOfCode },
-  now: number,
-): Promise<boolean> {
-  const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
-  if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
-  const codes = await newestCodes(db, { ...span, most: BREAKER.sample });
-  const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
-  const counts = countBy(codes, networkOfCode);
-  const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
-  return spread >= codes.length / 2;
-}
-
-// Ten networks with too many strangers could otherwise open the breaker for everyone (docs/decisions/0009).
-
-type PayingNetworks = {
-  readonly look: (now: number) => Promise<void>;
-  /** If not, the network has one more stranger until the next look. */
-  readonly mustPay: (clientAddress: string) => boolean;
-};
-
-function createPayingNetworks({
-  db,
-  config,
-  networkOfCode,
-}: {
-  readonly db: Db;
-  readonly config: Pick<Config, 'breaker' | 'limits'>;
-  readonly networkOfCode: NetworkOfCode;
-}): PayingNetworks {
-  const { leadsPerIpPerHour } = config.limits;
-  const freeStrangers = Math.max(
-    FREE_STRANGERS_OF_NETWORK.least,
-    Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
-  );
-  // A lower limit refuses first, and says for how long.
-  if (config.breaker.unenteredPercent === 0 || freeStrangers >= leadsPerIpPerHour)
-    return { look: async () => undefined, mustPay: () => false };
-
-  let strangersOf = new Map<string, number>();
-  return {
-    look: async (now) => {
-      const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: BREAKER.sample });
-      strangersOf = strangersByNetwork(codes, networkOfCode);
-    },
-    mustPay: (clientAddress) => {
-      // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it isn't a network.
-      if (isLoopback(clientAddress)) return false;
-      const network = siteOf(clientAddress);
-      const strangers = strangersOf.get(network) ?? 0;
-      if (strangers >= freeStrangers) return true;
-      strangersOf.set(network, strangers + 1);
-      return false;
-    },
-  };
-}
-
-// Compares each domain's share of strangers with its usual one, the median of eight days. Per domain, because an attacker who
-// enters 31 % to 90 % of the codes at his own domain would get past a share of the whole page; this way he reaches at most 250
-// (quiet page) to 700 (busy page) of 1,600 strangers an hour (docs/decisions/0009).
 
 /** In percent. */
 type Threshold = (domain: string) => number;
-
-function createTooFewEntered({
-  db,
-  config,
-  networkOfCode,
-}: {
-  readonly db: Db;
-  readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds'>;
-  readonly networkOfCode: NetworkOfCode;
-}): (now: number) => Promise<boolean> {
-  const { unenteredPercent } = config.breaker;
-  const codeLifeMs = config.codeTtlSeconds * 1000;
-  let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
-
-  const readPeople = async (from: number, to: number) =>
-    peopleByDomain(await newestCodes(db, { from, to, most: BREAKER.sample }), networkOfCode);
-
-  const usualThreshold = async (now: number, until: number): Promise<Threshold> => {
-    if (usual === null || Math.abs(now - usual.foundAt) >= BREAKER.usualForMs) {
-      const days = [];
-      for (let day = 0; day < BREAKER.usualDays; day += 1)
-        days.push(await readPeople(until - (day + 1) * DAY_MS, until - day * DAY_MS));
-      usual = { foundAt: now, threshold: thresholdOf(days, unenteredPercent) };
-    }
-    return usual.threshold;
-  };
-
-  return async (now) => {
-    const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
-    const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
-    if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
-    // Only expired codes, because a recent one may still be entered.
-    const expired = now - codeLifeMs;
-    const recent = await readPeople(expired - HOUR_MS, expired);
-    if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
-    return strangersAbove(recent, await usualThreshold(now, expired - HOUR_MS)) >= BREAKER.manyStrangers;
-  };
-}
 
 /** The page's median serves domains with too few people. */
 function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
@@ -260,10 +220,6 @@ function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode):
     else strangers.push(person);
   }
   return { strangers, entered: [...entered.values()] };
-}
-
-function strangersByNetwork(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): Map<string, number> {
-  return countBy(findPeople(codes, networkOfCode).strangers, ({ network }) => network);
 }
 
 /** @param codes newest first */

@@ -9,7 +9,7 @@ import { issueCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
 import { createCountedLimits, type CountedLimits } from '#server/limits/limits.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 

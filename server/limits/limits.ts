@@ -1,8 +1,7 @@
 // Counts are in the database, so all processes share them.
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { hasCodeOfItsOwn, type Challenge } from '#server/codes/challenges.ts';
 import { codesOfAddress, isAhead, type Code } from '#server/codes/codes.ts';

@@ -1,4 +1,7 @@
 // Metrics for Prometheus. Dashboards depend on names and labels; no label contains personal data.
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/codes/codes.ts';
@@ -7,14 +10,7 @@ import { outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import {
-  startMetricsServer,
-  type MetricsPage,
-  type MetricsServer,
-  type MetricsServerOptions,
-  type Probed,
-} from '#server/log/metrics-server.ts';
-import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
+import { API } from '#shared/api.ts';
 
 type CountedMail =
   | { readonly type: 'sent'; readonly queuedForMs: number }
@@ -70,67 +66,59 @@ export function createMetrics(
   };
 }
 
+const metersOf = (registry: Registry) => ({
+  counter: (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] }),
+  gauge: (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] }),
+  histogram: (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, buckets, registers: [registry] }),
+});
+
 function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered' | 'render' | 'serve'> {
-  const registers = [registry];
-  const limits = new Counter({
-    name: 'lead_page_limits_hit_total',
-    help: 'Requests refused by a limit, by the error code the visitor was given.',
-    labelNames: ['limit'],
-    registers,
-  });
-  const mails = new Counter({
-    name: 'lead_page_mails_total',
-    help: 'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const smtpErrors = new Counter({
-    name: 'lead_page_smtp_errors_total',
-    help: 'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
-    labelNames: ['class'],
-    registers,
-  });
-  const webhooks = new Counter({
-    name: 'lead_page_webhooks_total',
-    help: 'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const queued = new Histogram({
-    name: 'lead_page_mail_queued_seconds',
-    help: 'Time from the form to the acceptance of the mail by the SMTP server.',
-    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
-    registers,
-  });
-  const entered = new Histogram({
-    name: 'lead_page_time_to_code_seconds',
-    help: 'Time from the form to the right code: one observation for each code entered.',
-    buckets: [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
-    registers,
-  });
-  const breaker = new Counter({
-    name: 'lead_page_breaker_opened_total',
-    help: 'How often the list-bomb breaker opened.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const expired = new Counter({
-    name: 'lead_page_expired_rows_total',
-    help: 'Deleted expired rows, by table.',
-    labelNames: ['table'],
-    registers,
-  });
-  const connections = new Gauge({
-    name: 'lead_page_connections_open',
-    help: 'Connections open to this process.',
-    registers,
-  });
-  const refusedConnections = new Counter({
-    name: 'lead_page_connections_refused_total',
-    help: 'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
-    labelNames: ['reason'],
-    registers,
-  });
+  const { counter, gauge, histogram } = metersOf(registry);
+  const limits = counter(
+    'lead_page_limits_hit_total',
+    'Requests refused by a limit, by the error code the visitor was given.',
+    'limit',
+  );
+  const mails = counter(
+    'lead_page_mails_total',
+    'Delivery status of mail: sent, dropped with an expired code, refused for good, or failed for now.',
+    'outcome',
+  );
+  const smtpErrors = counter(
+    'lead_page_smtp_errors_total',
+    'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
+    'class',
+  );
+  const webhooks = counter(
+    'lead_page_webhooks_total',
+    'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
+    'outcome',
+  );
+  const queued = histogram(
+    'lead_page_mail_queued_seconds',
+    'Time from the form to the acceptance of the mail by the SMTP server.',
+    [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+  );
+  const entered = histogram(
+    'lead_page_time_to_code_seconds',
+    'Time from the form to the right code: one observation for each code entered.',
+    [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
+  );
+  const breaker = counter(
+    'lead_page_breaker_opened_total',
+    'How often the list-bomb breaker opened.',
+    'reason',
+  );
+  const expired = counter('lead_page_expired_rows_total', 'Deleted expired rows, by table.', 'table');
+  const connections = gauge('lead_page_connections_open', 'Connections open to this process.');
+  const refusedConnections = counter(
+    'lead_page_connections_refused_total',
+    'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
+    'reason',
+  );
   return {
     limitHit: (limit) => limits.inc({ limit }),
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
@@ -159,40 +147,28 @@ function createStateMetrics(
   clock: () => number,
   { codeTtlSeconds, webhooks, logLinesLost }: MetricsConfig,
 ): () => Promise<void> {
-  const registers = [registry];
-  const logLines = new Counter({
-    name: 'lead_page_log_lines_lost_total',
-    help: 'Log lines that could not be written, as on a full disk.',
-    registers,
-  });
-  const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
-  const age = new Gauge({
-    name: 'lead_page_outbox_age_seconds',
-    help: 'Age of the oldest waiting mail; 0 without any.',
-    registers,
-  });
-  const events = new Gauge({
-    name: 'lead_page_webhook_events',
-    help: 'Events for webhooks that wait (queued) or were given up (dead).',
-    labelNames: ['state'],
-    registers,
-  });
-  const decided = new Gauge({
-    name: 'lead_page_codes_last_hour',
-    help: 'Codes that ended within the last hour: entered or expired.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const reachable = new Gauge({
-    name: 'lead_page_database_up',
-    help: '1 when the database answers.',
-    registers,
-  });
-  const writable = new Gauge({
-    name: 'lead_page_database_takes_writes',
-    help: '1 unless the last writes of this process failed, as on a full disk.',
-    registers,
-  });
+  const { counter, gauge } = metersOf(registry);
+  const logLines = counter(
+    'lead_page_log_lines_lost_total',
+    'Log lines that could not be written, as on a full disk.',
+  );
+  const depth = gauge('lead_page_outbox_depth', 'Mail waiting to be sent.');
+  const age = gauge('lead_page_outbox_age_seconds', 'Age of the oldest waiting mail; 0 without any.');
+  const events = gauge(
+    'lead_page_webhook_events',
+    'Events for webhooks that wait (queued) or were given up (dead).',
+    'state',
+  );
+  const decided = gauge(
+    'lead_page_codes_last_hour',
+    'Codes that ended within the last hour: entered or expired.',
+    'outcome',
+  );
+  const reachable = gauge('lead_page_database_up', '1 when the database answers.');
+  const writable = gauge(
+    'lead_page_database_takes_writes',
+    '1 unless the last writes of this process failed, as on a full disk.',
+  );
 
   const readDatabase = async (): Promise<void> => {
     const backlog = await outboxBacklog(db);
@@ -221,3 +197,141 @@ function createStateMetrics(
     }
   };
 }
+
+const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+type MetricsPage = { readonly contentType: string; readonly body: string };
+
+type Probed = Pick<FastifyInstance, 'inject'>;
+
+type MetricsServerOptions = {
+  readonly port: number;
+  readonly host: string;
+  readonly isStopping?: () => boolean;
+};
+
+export type MetricsServer = {
+  readonly port: number;
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Serves metrics on a separate port, so the public port cannot expose them by mistake; also health and
+ * liveness, for when all public connections are in use. Resolves once it listens.
+ */
+async function startMetricsServer(
+  render: () => Promise<MetricsPage>,
+  app: Probed,
+  { port, host, isStopping = () => false }: MetricsServerOptions,
+): Promise<MetricsServer> {
+  const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
+    Object.entries({
+      '/metrics': async (response) => {
+        const { contentType, body } = await render();
+        response.writeHead(200, { 'content-type': contentType }).end(body);
+      },
+      [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
+      [API.health]: async (response) => {
+        // A closing application rejects requests.
+        const answer = await app.inject(API.health).catch(() => null);
+        if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
+        else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
+      },
+    }),
+  );
+  const listener: RequestListener = (request, response) => {
+    if (isStopping()) response.setHeader('connection', 'close');
+    const page = request.method === 'GET' ? pages.get(request.url) : undefined;
+    if (page === undefined) {
+      const sentence = `The metrics are at /metrics; ${API.live} and ${API.health} are here too.\n`;
+      response.writeHead(404, TEXT_TYPE).end(sentence);
+      return;
+    }
+    page(response).catch(() => response.writeHead(500).end());
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+// A histogram of response times. prom-client builds a key from the labels at each request, which takes a
+// tenth of a response's time.
+
+export type AnsweredRequest = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+export type RequestTimes = {
+  readonly note: (request: AnsweredRequest) => void;
+  readonly render: () => string;
+};
+
+const NAME = 'lead_page_request_seconds';
+const HELP = 'Requests answered, by method, route and status.';
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+type Times = {
+  readonly labels: string;
+  /** Not cumulative; the last bucket has no upper bound. */
+  readonly counts: number[];
+  seconds: number;
+};
+
+export function createRequestTimes(): RequestTimes {
+  const byRoute = new Map<string, Map<string, Map<number, Times>>>();
+  const all: Times[] = [];
+
+  function add({ method, route, status }: AnsweredRequest): Times {
+    const labels = `method=${quoted(method)},route=${quoted(route)},status="${status}"`;
+    const times = { labels, counts: [...BUCKETS_SECONDS, Infinity].map(() => 0), seconds: 0 };
+    const byMethod = byRoute.get(route) ?? new Map<string, Map<number, Times>>();
+    const byStatus = byMethod.get(method) ?? new Map<number, Times>();
+    byRoute.set(route, byMethod.set(method, byStatus.set(status, times)));
+    all.push(times);
+    return times;
+  }
+
+  return {
+    note: (request) => {
+      const times = byRoute.get(request.route)?.get(request.method)?.get(request.status) ?? add(request);
+      const seconds = request.ms / 1000;
+      let bucket = 0;
+      while (seconds > (BUCKETS_SECONDS[bucket] ?? Infinity)) bucket += 1;
+      times.counts[bucket] = (times.counts[bucket] ?? 0) + 1;
+      times.seconds += seconds;
+    },
+    render: () =>
+      [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`, ...all.flatMap(linesOf)]
+        .map((line) => `${line}\n`)
+        .join(''),
+  };
+}
+
+function linesOf({ labels, counts, seconds }: Times): string[] {
+  let count = 0;
+  const buckets = counts.map((more, index) => {
+    count += more;
+    return `${NAME}_bucket{le="${BUCKETS_SECONDS[index] ?? '+Inf'}",${labels}} ${count}`;
+  });
+  return [...buckets, `${NAME}_sum{${labels}} ${seconds}`, `${NAME}_count{${labels}} ${count}`];
+}
+
+const quoted = (value: string): string =>
+  `"${value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')}"`;

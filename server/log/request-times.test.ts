@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { Histogram, Registry } from 'prom-client';
 
-import { createRequestTimes, type AnsweredRequest } from '#server/log/request-times.ts';
+import { createRequestTimes, type AnsweredRequest } from '#server/log/metrics.ts';
 
 it('response times are formatted exactly as by prom-client', async () => {
   const registry = new Registry();

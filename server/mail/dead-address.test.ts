@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 import DKIM from 'nodemailer/lib/dkim';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import type { DkimConfig } from '#server/settings/settings.ts';
 
 /** RFC 8301, section 3.2: verifiers must not accept shorter keys. */

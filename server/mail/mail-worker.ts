@@ -1,7 +1,6 @@
 // Sends outbox mail in the order of turns. Requests wake it and never wait for SMTP.
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { OutboxState } from '#server/db/schema.ts';
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
+import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
@@ -17,7 +16,7 @@ import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
 import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /** Outlives the longest delivery. */

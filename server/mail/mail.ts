@@ -13,8 +13,8 @@ import { createMailer, type Mailer, senderAddress } from '#server/mail/mailer.ts
 import { type DeliveryParts, type MailEvent, startMailWorker } from '#server/mail/mail-worker.ts';
 import type { GuideMail } from '#server/mail/templates/letter.ts';
 import { type BreakerReason, composeBreakerNotice, queueNotice } from '#server/mail/templates/notice-mail.ts';
-import { errorCode } from '#server/platform/error-code.ts';
-import { bounceAddress } from '#server/secrets/bounce-address.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { bounceAddress } from '#server/secrets/mail-links.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { ACCENT } from '#shared/colours.ts';

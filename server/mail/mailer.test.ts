@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 
 import { createMailer, createSmtpMailer, rememberAddresses } from '#server/mail/mailer.ts';
-import { readBounceAddress } from '#server/secrets/bounce-address.ts';
+import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';

@@ -13,11 +13,12 @@ import { dnsCache } from 'nodemailer/lib/shared';
 import { REFUSES_US } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
-import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
-import { needsTls } from '#server/platform/smtp-url.ts';
-import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
+import { makeWholeFolderPrivate } from '#server/platform/files.ts';
+import { needsTls } from '#server/settings/connection-urls.ts';
+import type { Config, DkimConfig } from '#server/settings/settings.ts';
+import type { Mailbox } from '#server/settings/setting-values.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so duplicate deliveries show as one. */

@@ -1,7 +1,7 @@
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 type Answer<Entry> =
   | { readonly type: 'records'; readonly records: readonly Entry[] }

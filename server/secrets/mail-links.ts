@@ -1,7 +1,9 @@
-// Signed links in our mails, with only a lead's ID and an expiry. They are valid as long as APP_SECRET lists
-// the secret that signed them.
+// Signed values in our mails: links, with only a lead's ID and an expiry, and the return path. They are valid as
+// long as APP_SECRET lists the secret that signed them.
+import { timingSafeEqual } from 'node:crypto';
+
 import { DAY_MS } from '#server/platform/time.ts';
-import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
+import { hmac, type Secrets, sign, unsign } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 
 /** Signed too, so a cookie or another kind of link never passes for this one. */
@@ -44,4 +46,42 @@ export const guideUrl = (secrets: Secrets, publicUrl: string, leadId: string, no
 export function readGuideToken(secrets: Secrets, token: unknown, now: number): string | null {
   const [leadId, until] = read(secrets, 'guide:', token)?.split(':') ?? [];
   return leadId !== undefined && now < Number(until) ? leadId : null;
+}
+
+/**
+ * 80 bits, because each guess costs an attacker a mail, and the local part must stay below 64 octets (RFC
+ * 5321).
+ */
+const BOUNCE_SIGNATURE_BYTES = 10;
+
+const bounceSignature = ({ keys }: Secrets[number], id: string): string =>
+  hmac(keys.cookie, `bounce:${id}`).subarray(0, BOUNCE_SIGNATURE_BYTES).toString('hex');
+
+/**
+ * The return path of a mail (VERP), unique per mail so that any report identifies it. Lower case only, because
+ * mail servers may change case.
+ * @param mailId a UUID
+ * @param domain BOUNCE_DOMAIN
+ */
+export const bounceAddress = (secrets: Secrets, mailId: string, domain: string): string =>
+  `b-${mailId.replaceAll('-', '')}.${bounceSignature(secrets[0], mailId)}@${domain}`;
+
+const BOUNCE_ADDRESS =
+  /\bb-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})\.([0-9a-f]{20})@/i;
+
+/**
+ * @param text an e-mail address, or a header that contains one
+ * @returns the mail's ID; null without a valid signature
+ */
+export function readBounceAddress(secrets: Secrets, text: string): string | null {
+  const found = BOUNCE_ADDRESS.exec(text);
+  if (found === null) return null;
+  const parts = found.slice(1).map((part) => part.toLowerCase());
+  const id = parts.slice(0, 5).join('-');
+  const signature = Buffer.from(parts[5] ?? '', 'latin1');
+  return secrets.some((secret) =>
+    timingSafeEqual(Buffer.from(bounceSignature(secret, id), 'latin1'), signature),
+  )
+    ? id
+    : null;
 }

@@ -4,15 +4,16 @@ import {
   createHmac,
   createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
-  type KeyObject,
 } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { errorCode } from '#server/platform/error-code.ts';
-import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/private-files.ts';
+import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/files.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 
 const PURPOSES = [
   'one-time code',
@@ -167,4 +168,18 @@ export function unsign(secrets: Secrets, signed: string): string | null {
   const value = signed.slice(0, dot);
   const genuine = secrets.some(({ keys }) => fits(keys.cookie, value, signed.slice(dot + 1)));
   return genuine ? value : null;
+}
+
+const PSEUDONYM_BYTES = 16;
+
+/**
+ * Pseudonyms of an e-mail address, for limits and for rows kept after an erasure. Without the secret, trying
+ * e-mail addresses does not reveal them. One per secret, newest first: write the first, search for all.
+ * @param email as typed or as stored
+ */
+export function pseudonymsOf(secrets: Secrets, email: string): readonly [string, ...string[]] {
+  const [newest, ...former] = secrets;
+  const pseudonym = ({ keys }: Secrets[number]) =>
+    hmac(keys.pseudonym, normaliseEmail(email)).subarray(0, PSEUDONYM_BYTES).toString('base64url');
+  return [pseudonym(newest), ...former.map(pseudonym)];
 }

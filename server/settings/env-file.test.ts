@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';

@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 
 import fc from 'fast-check';
 
-import { sayMistake } from '#server/platform/mistake.ts';
-import { misspeltNames, readEnvText } from '#server/settings/env-text.ts';
+import { sayMistake } from '#server/platform/mistakes.ts';
+import { misspeltNames, readEnvText } from '#server/settings/env-file.ts';
 
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
 const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);

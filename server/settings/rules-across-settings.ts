@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-import { addressRefusal } from '#server/platform/public-addresses.ts';
-import { isPostgres } from '#server/settings/database-setting.ts';
+import { addressRefusal } from '#server/platform/ip-addresses.ts';
+import { isPostgres } from '#server/settings/connection-urls.ts';
 import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/settings/setting-values.ts';
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
 

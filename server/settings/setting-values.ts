@@ -3,8 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-import { isLoopback } from '#server/platform/loopback.ts';
-import { loginMistake } from '#server/settings/login-in-url.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 
@@ -109,20 +108,6 @@ function blockedPort(url: string): number | null {
   const port = Number(URL.parse(url)?.port);
   return BLOCKED_PORTS.has(port) ? port : null;
 }
-
-export const smtpUrl: ReadSetting<string> = (text) => {
-  const login = loginMistake(text);
-  if (login !== null) return { mistakes: [login] };
-  const url = URL.parse(text);
-  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
-    return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
-  try {
-    decodeURIComponent(url.username + url.password);
-    return { value: text };
-  } catch {
-    return { mistakes: ['has a "%" in its user or password that must be written %25'] };
-  }
-};
 
 export const trustedProxies: ReadSetting<false | number | readonly string[]> = valueOf((text) => {
   if (text === 'off') return false;

@@ -1,6 +1,6 @@
 // Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md
 // (checks/settings.ts) are derived from it.
-import { databaseUrl } from '#server/settings/database-setting.ts';
+import { databaseUrl, smtpUrl } from '#server/settings/connection-urls.ts';
 import {
   anyText,
   appSecrets,
@@ -15,7 +15,6 @@ import {
   oneOf,
   pageUrl,
   retentionDays,
-  smtpUrl,
   textThat,
   timeOfDayMs,
   trustedProxies,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, it } from 'node:test';
 
-import { needsTls } from '#server/platform/smtp-url.ts';
-import { bareAtWarnings, loginMistake } from '#server/settings/login-in-url.ts';
+import { bareAtWarnings, loginMistake, needsTls } from '#server/settings/connection-urls.ts';
 import { BLOCKED_PORTS } from '#server/settings/setting-values.ts';
 import { type Config, readConfig, resolvePaths } from '#server/settings/settings.ts';
 

@@ -1,10 +1,7 @@
 import path from 'node:path';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { isLoopback } from '#server/platform/loopback.ts';
-import { allowsClearText, sendsLogin } from '#server/platform/smtp-url.ts';
-import { databaseWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
-import { bareAtWarnings } from '#server/settings/login-in-url.ts';
+import { databaseWarnings, resolveDatabase, smtpWarnings } from '#server/settings/connection-urls.ts';
 import { mistakesAcrossSettings } from '#server/settings/rules-across-settings.ts';
 import type { DeskRole, Environment } from '#server/settings/setting-values.ts';
 import {
@@ -70,7 +67,10 @@ export function readConfig(env: Environment): ConfigResult {
   return {
     type: 'config',
     config,
-    warnings: [...smtpWarnings(config.mail), ...databaseWarnings('DATABASE_URL', config.database)],
+    warnings: [
+      ...(config.mail.kind === 'smtp' ? smtpWarnings(config.mail.url) : []),
+      ...databaseWarnings('DATABASE_URL', config.database),
+    ],
   };
 }
 
@@ -161,25 +161,6 @@ function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConf
     people: new Map(people.map(([email, { role }]) => [email, role])),
     passkeyOnly: new Set(people.flatMap(([email, { passkeyOnly }]) => (passkeyOnly ? [email] : []))),
   };
-}
-
-function smtpWarnings(mail: MailConfig): string[] {
-  if (mail.kind === 'files') return [];
-  const { searchParams, hostname } = new URL(mail.url);
-  const warnings = bareAtWarnings('SMTP_URL', mail.url);
-  if (sendsLogin(mail.url) && allowsClearText(mail.url))
-    warnings.push(
-      'SMTP_URL lets user and password go to the mail server in clear, as its parameters say. Remove them to require TLS.',
-    );
-  if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname))
-    warnings.push(
-      'SMTP_URL does not check the certificate of the mail server, as its parameters say: anyone in between could read user and password.',
-    );
-  if (searchParams.has('proxy'))
-    warnings.push(
-      'SMTP_URL names a proxy, and e-mail does not go through one. Remove it, and let this machine reach the mail server itself.',
-    );
-  return warnings;
 }
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
 /** Pause before a restart. */

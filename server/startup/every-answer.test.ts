@@ -4,7 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { Lead } from '#shared/lead.ts';

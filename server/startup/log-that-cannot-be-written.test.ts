@@ -6,7 +6,7 @@ import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { API } from '#shared/api.ts';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';

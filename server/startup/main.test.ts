@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readInstance } from '#server/startup/service.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';

@@ -4,12 +4,13 @@ import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { pageMistakes } from '#server/campaign/campaign.ts';
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
 import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
+import type { MetricsServer } from '#server/log/metrics.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
@@ -109,7 +110,7 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
   if (mistakes.length > 0) refuse(mistakes);
 }
 
-async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
+async function listen(): Promise<{ metricsServer: MetricsServer | null }> {
   const started =
     config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
   await app.listen({ port: config.port, host: config.host, ...socket });

@@ -17,7 +17,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { readConfig } from '#server/settings/settings.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { API, API_ERRORS, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';

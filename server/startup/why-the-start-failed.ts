@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 import type { Config } from '#server/settings/settings.ts';
 import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
-import { explainSystemFailure, firstOf } from '#server/platform/machine-failures.ts';
+import { explainSystemFailure, firstOf } from '#server/platform/system-errors.ts';
 import { sayHost } from '#server/platform/database-url.ts';
 import { API } from '#shared/api.ts';
 

@@ -1,7 +1,6 @@
 // Sums people by day, source and mail domain in bounded memory.
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import type { CodeFate } from '#server/db/queries/code-delivery.ts';
-import type { AskedGroup, Group } from '#server/db/queries/report-figures.ts';
+import type { AskedGroup, CodeFate, Group } from '#server/db/queries/report-figures.ts';
 import type { PageViews } from '#server/stats/stats.ts';
 
 /** Sources are typed by strangers; beyond this, the smallest are counted as OTHERS. */

@@ -1,9 +1,14 @@
 // Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
 import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import type { CodeFate } from '#server/db/queries/code-delivery.ts';
-import { askedGroups, type Group, leadGroups, type Span } from '#server/db/queries/report-figures.ts';
-import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
+import {
+  askedGroups,
+  type CodeFate,
+  type Group,
+  leadGroups,
+  type Span,
+} from '#server/db/queries/report-figures.ts';
+import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import {
   addAsked,

@@ -1,7 +1,7 @@
 // A lead as JSON, in events and in desk exports.
-import type { LeadRecord } from '#server/db/contacts/person.ts';
+import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/attribution.ts';
-import { splitName } from '#server/platform/split-name.ts';
+import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';

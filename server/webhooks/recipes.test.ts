@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { LEAD_EVENT_TYPES } from '#server/db/schema.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { LEAD_EVENT_TYPES } from '#server/db/all-tables.ts';
 import { endpointsOf } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 
 import { Webhook } from 'standardwebhooks';
 
-import { errorCode } from '#server/platform/error-code.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import {
   addressRefusal,
   AddressRefused,
@@ -13,7 +13,7 @@ import {
   guardedLookup,
   type ResolveName,
   resolveOnThisMachine,
-} from '#server/platform/public-addresses.ts';
+} from '#server/platform/ip-addresses.ts';
 import type { Endpoint, LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answerText, labelAndAnswer } from '#shared/own-fields.ts';
 

@@ -5,7 +5,7 @@ import { NIL, v7 as uuid } from 'uuid';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
-import type { ResolveName } from '#server/platform/public-addresses.ts';
+import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';

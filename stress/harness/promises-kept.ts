@@ -17,7 +17,6 @@ export type Account = {
   readonly withoutReceipt: number;
   /** 5xx without a sentence, or 503 without Retry-After. */
   readonly wordless: readonly string[];
-  /** Leads whose response was cut off after the commit. */
   readonly unheardSuccesses: number;
   /** Mails that repeat an earlier Message-ID. */
   readonly duplicates: number;

@@ -27,10 +27,8 @@ export type Proof = {
   readonly postgres: () => Promise<PostgresServer>;
   readonly prepareSite: (engine: Engine, options?: SiteOptions) => Promise<PreparedSite>;
   readonly expect: (holds: boolean, sentence: string) => void;
-  /** Adds promises to visitors that were not kept. @param what happened to the site */
   readonly expectKept: (what: string, site: Settled, ledger: Ledger) => Promise<Account>;
   readonly rows: (...head: readonly string[]) => Rows;
-  /** Stops PostgreSQL, prints the tables, writes the summary into docs/figures.md and sets the exit code. */
   readonly end: (summary: string, ...tables: readonly string[]) => Promise<void>;
 };
 

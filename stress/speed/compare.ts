@@ -34,7 +34,6 @@ type Turn = {
   readonly p99: number;
   readonly p999: number;
   readonly failed: number;
-  /** Processor share of visitors and mail server. Near 100, they are the bottleneck. */
   readonly visitorsPercent: number;
 };
 

@@ -24,7 +24,6 @@ const REST_MS = 3_000;
 /** Stops the run if the server hangs; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
 const FIFTHS = 5;
-/** Allowed factor from the middle fifth to the last. */
 const MOST_GROWTH = 1.02;
 /** In shorter runs, heaps and caches still grow in the last fifth. */
 const JUDGED_FROM_FLOWS = 100_000;
@@ -33,7 +32,6 @@ const MIB = 1024 ** 2;
 type Look = {
   readonly flows: number;
   readonly mib: number;
-  /** Seconds of processor time so far. */
   readonly processor: number;
 };
 
@@ -98,7 +96,6 @@ const costsOf = (seen: Seen, flows: number): number[] =>
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
-/** Broken promises that do not depend on the machine's speed. */
 async function promisesBroken(
   entrant: Entrant,
   seen: Seen,

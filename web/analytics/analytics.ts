@@ -6,7 +6,7 @@ import { COUNTERS } from '#web/analytics/counters.ts';
 import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';
 
-/** Omits click identifiers, which identify a person, and e-mail addresses that a newsletter may have put in the URL. */
+/** Omits click identifiers and e-mail addresses, which a newsletter may have put in the URL. */
 function ownAddress(): string {
   const { origin, pathname, search } = location;
   const touch = Object.entries(readTouch(new URLSearchParams(search)));

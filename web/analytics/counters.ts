@@ -14,7 +14,6 @@ type Counters = {
   readonly [Name in Tool]: (words: Extract<Analytics, { tool: Name }>, visit: Visit) => Counter;
 };
 
-/** Event names, as listed in desk/report/sentences.ts. `seen` is each counter's own page view. */
 const EVENTS: Readonly<Record<Exclude<CountedStep, 'seen'>, string>> = {
   opened: 'Form opened',
   asked: 'Asked for a code',

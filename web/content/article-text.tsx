@@ -89,7 +89,6 @@ function ReadingTime({ words: counted, html }: { readonly words: Counted; readon
   );
 }
 
-/** Reports reading only after the visitor has scrolled, because an open page may be unread. */
 function ArticleBody({ html }: { readonly html: string }) {
   const article = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -1,4 +1,3 @@
-// Decoration after a correct code. It blocks no clicks, and reduced motion removes it.
 import { useState } from 'react';
 
 import styles from '#web/content/opening-envelope.module.css';

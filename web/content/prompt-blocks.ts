@@ -29,7 +29,6 @@ export function labelPrompts(article: HTMLElement, { label, copy, onCopy }: Prom
 
 export const SELECTABLE = 'data-selectable';
 
-/** Rejects if the browser has no clipboard, refuses, or takes longer than COPIED_WITHIN_MS. */
 export const copyText = (text: string): Promise<void> =>
   Promise.race([
     Promise.resolve().then(() => navigator.clipboard.writeText(text)),

@@ -1,4 +1,3 @@
-// Keeps the typed text in sessionStorage for reloads, without the consent, whose wording may have changed.
 import * as z from 'zod/mini';
 
 import type { LeadDraft } from '#web/form/lead-draft.ts';

@@ -38,7 +38,6 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
 
-  /** The server's error about this address, shown until the address changes. */
   const [refusal, setRefusal] = useState<{ readonly email: string; readonly sentence: string } | null>(null);
   const submission = useSubmission(onCodeRequested, (sentence) =>
     setRefusal({ email: draft.email, sentence }),

@@ -12,7 +12,6 @@ const tabStorage = () => sessionStorage;
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
-  /** Restores the lead of a reloaded code screen if the tab has stored nothing. */
   readonly restore: (lead: Lead) => void;
   /** Removes the draft from storage only; the page keeps it. */
   readonly forget: () => void;

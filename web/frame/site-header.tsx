@@ -13,7 +13,6 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
 
 type SiteHeaderProps = {
   readonly children?: ReactNode;
-  /** Shows the landing page without a page load, so Back restores the typed text. */
   readonly onHome?: () => void;
 };
 

@@ -39,7 +39,6 @@ const strands = (): string =>
     return `M19 ${far.toFixed(1)}C90 ${far.toFixed(1)} 96 ${near.toFixed(1)} 176 ${near.toFixed(1)}H226`;
   }).join('');
 
-/** Number of characters that fit at full size. */
 const FITS = { word: 12, title: 36 };
 
 function GuideCover() {

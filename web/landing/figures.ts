@@ -16,7 +16,6 @@ export function figureAtEnd(text: string): Emphasis | null {
   return isFigure(figure) ? { before, figure, after: '' } : null;
 }
 
-/** Percent of the longer bar. */
 export type Bars = { readonly from: number; readonly to: number };
 
 /** Returns null if the separator is ambiguous, as in 1,200. */

@@ -61,7 +61,6 @@ function Bar({ text, button, onCallToAction }: Pick<GuideBarProps, 'text' | 'but
   useEffect(() => {
     const { current } = bar;
     if (!current) return undefined;
-    // Toasts and focused elements keep clear of the bar (toaster.module.css, guide-bar.module.css).
     const { style } = document.documentElement;
     const measure = new ResizeObserver(() => style.setProperty('--bar', `${current.offsetHeight}px`));
     measure.observe(current);

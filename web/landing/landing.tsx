@@ -42,7 +42,6 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     onCallToAction();
   };
 
-  // A build-time constant, so the bundler drops this from the browser's chunk.
   const prerendering = import.meta.env.SSR;
   return (
     <>

@@ -20,7 +20,6 @@ type VideoCardProps = {
   readonly onCallToAction: () => void;
 };
 
-/** Starts as a picture, so no part of the film is downloaded before a press. */
 export function VideoCard({
   ref,
   label,

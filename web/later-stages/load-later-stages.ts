@@ -9,7 +9,6 @@ export type LaterStages =
   | { readonly type: 'loaded'; readonly module: LaterStagesModule };
 
 declare global {
-  /** The first file's module; the second file imports from it (build/build.ts). */
   var appModule: Promise<unknown> | undefined;
 }
 
@@ -44,7 +43,6 @@ async function ask(): Promise<void> {
   show({ type: 'failed' });
 }
 
-/** Resolves once the file has loaded, every attempt has failed, or `withinMs` has passed. */
 export function loadLaterStages(withinMs?: number): Promise<void> {
   if (state.type === 'failed') show(LOADING);
   asking ??= ask().finally(() => {

@@ -1,4 +1,3 @@
-// A picture over initials. A failed picture without alternative text shows nothing, so the initials appear even without scripts.
 import { initialsOf } from '#web/ui/initials.ts';
 import styles from '#web/ui/avatar.module.css';
 import { SITE_PATH } from '#web/site-path.ts';

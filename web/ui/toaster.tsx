@@ -68,11 +68,7 @@ export function Toaster() {
   );
 }
 
-/**
- * Scrolls the page so the toast does not cover the focused element.
- * @param shown the toast's ID
- * @returns a function that moves the focus from the toasts back to the previous element
- */
+/** @returns a function that moves the focus from the toasts back to the previous element */
 function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
   const before = useRef<Element | null>(null);
 
@@ -106,7 +102,6 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
 
 const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.parentElement;
 
-/** More than the distance that an arriving toast still has to move. */
 const GAP_PX = 24;
 
 /** WCAG 2.4.11. */

@@ -1,4 +1,4 @@
-// Recognises mailboxes by the provider's own domain. A company's domain does not show who runs its mail.
+// Only the provider's own domains: a company's domain does not show who runs its mail.
 
 type Provider = {
   readonly name: string;
@@ -47,7 +47,7 @@ const PROVIDERS: readonly Provider[] = [
   },
 ];
 
-/** The link opens a search for the sender's mail, or the inbox if the provider has no search URL. Null for other domains. */
+/** The link opens a search for the sender's mail, or the inbox. Null for other domains. */
 export function mailProviderOf(
   address: string,
   sender: string,

@@ -29,7 +29,6 @@ export type OnCodeSentAgain = (lead: Lead, consentVersion: string, answer: CodeR
 
 type ResendAreaProps = Waiting & {
   readonly onCodeSentAgain: OnCodeSentAgain;
-  /** False once the mail was refused or delayed. */
   readonly mayStillCome: boolean;
   readonly onPressed: () => void;
 };

@@ -14,7 +14,6 @@ type Boxes = RefObject<(HTMLInputElement | null)[]>;
 
 export type CodeEntryProps = {
   readonly boxes: Boxes;
-  /** When it grows, the boxes are emptied and the first one gets the focus. */
   readonly refusals: number;
   readonly disabled: boolean;
   readonly onType: () => void;
@@ -39,7 +38,6 @@ export function useCodeEntry({
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
-  /** A complete code, pasted while another one is being checked. */
   const waiting = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
@@ -96,7 +94,6 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   }, [boxes]);
 }
 
-/** Puts digits typed or pasted outside any field into the boxes. */
 function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;

@@ -17,7 +17,6 @@ import type { Http } from '#server/http/http.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 
-/** People in DESK_PEOPLE use a mailed code; the person at the machine uses a link. */
 export type Door =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };

@@ -1,8 +1,7 @@
 // Counts sign-in attempts in sliding windows, stored in the database and shared by all processes.
-import type { OpenDatabase, Db } from '#server/db/engine/connect.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo } from '#server/db/tables/limit-windows.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { networkOf } from '#server/platform/ip-addresses.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 
 export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };

@@ -7,10 +7,7 @@ import { DESK_LINK_MS } from '#server/settings/fixed-limits.ts';
 export type Link = {
   /** Part of the URL's fragment, which browsers do not send. */
   readonly token: string;
-  /**
-   * Uses up the token.
-   * @returns whether it was valid; only one of two parallel calls succeeds
-   */
+  /** @returns whether it was valid; only one of two parallel calls succeeds */
   readonly take: (token: string, now: number) => boolean;
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { noteUse } from '#server/db/tables/desk-passkeys.ts';
+import { noteUse } from '#server/db/tables/desk-access.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import { ENGINES } from '#testing/databases.ts';
 import {

@@ -23,13 +23,12 @@ import {
   noteUse,
   passkeysOf,
   type DeskPasskey,
-} from '#server/db/tables/desk-passkeys.ts';
+} from '#server/db/tables/desk-access.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { sign, signerOf, unsign } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, sign, signerOf, unsign } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { asciiAddress } from '#shared/lead.ts';
 

@@ -9,7 +9,7 @@ import {
   insertSession,
   sessionsOf,
   type DeskSession,
-} from '#server/db/tables/desk-sessions.ts';
+} from '#server/db/tables/desk-access.ts';
 import { signerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
 

@@ -8,10 +8,9 @@ import { v7 as uuid } from 'uuid';
 import { countFrom, countUpTo, type TooMany } from '#desk/server/auth/counted.ts';
 import { beginSession, type Place } from '#desk/server/auth/sessions.ts';
 import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/server/auth/wrong-attempts.ts';
-import { isRecent } from '#server/db/engine/clocks.ts';
-import type { Db } from '#server/db/engine/connect.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
+import { isRecent } from '#server/platform/time.ts';
+import { lockAddress, type Db } from '#server/db/engine/connect.ts';
+import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
 import {
   acceptCode,
@@ -22,10 +21,10 @@ import {
   takeUnmailed,
 } from '#server/codes/codes.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
-import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';
 import { findCode } from '#server/codes/digits.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 import { normaliseEmail } from '#shared/lead.ts';

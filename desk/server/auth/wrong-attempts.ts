@@ -8,13 +8,12 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import type { Service } from '#server/startup/service.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
 
 const rowOf = ({ secrets }: Pick<Service, 'secrets'>, email: string | null): string =>
   `desk wrong in a row: ${email === null ? 'strangers' : pseudonymsOf(secrets, email)[0]}`;
 
-/** @param attempt email: the person in DESK_PEOPLE, or null; from: IP address */
 export async function noteWrongAttempt(
   service: Service,
   attempt: { readonly email: string | null; readonly from: string; readonly with: 'code' | 'passkey' },

@@ -19,7 +19,7 @@ import { createFindSample } from '#desk/server/handlers/to-do.ts';
 import { createToday, figuresOf } from '#desk/server/handlers/today.ts';
 import { retryWebhooks, webhooks } from '#desk/server/handlers/webhooks.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { createWriteCheck } from '#server/db/backup/database-health.ts';
+import { createWriteCheck } from '#server/db/health.ts';
 import type { Service } from '#server/startup/service.ts';
 
 /** A missing handler does not compile. */

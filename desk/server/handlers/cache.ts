@@ -1,10 +1,7 @@
 // Caches slow results for a while; parallel callers share one computation.
 
 export type Kept<Value> = {
-  /**
-   * Failures are not cached.
-   * @param options again: computes the value even if it is fresh
-   */
+  /** @param options again: computes the value even if it is fresh */
   readonly get: (
     name: string,
     make: () => Promise<Value>,

@@ -5,7 +5,7 @@ import { createKept } from '#desk/server/handlers/cache.ts';
 import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import { newestAttributions } from '#server/db/contacts/attributions.ts';
+import { newestAttributions } from '#server/db/queries/report-figures.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';

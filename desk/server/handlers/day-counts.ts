@@ -1,5 +1,5 @@
 // Counts rows per span of time. Past days no longer grow, so they are cached for an hour.
-import { countsBetween } from '#server/db/queries/counts-between.ts';
+import { countsBetween } from '#server/db/engine/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 

@@ -1,4 +1,3 @@
-// Runs the doctor once at a time and caches its findings, because it uses DNS and mail servers.
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import type { doctor as doctorCall } from '#desk/endpoints/figures.ts';
 import { examine } from '#desk/doctor/doctor.ts';

@@ -7,7 +7,7 @@ import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
 import { sayFilter, selectionOf } from '#desk/people/selection.ts';
-import { countAtMost } from '#server/db/contacts/pages.ts';
+import { countAtMost } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 

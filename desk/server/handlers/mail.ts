@@ -1,7 +1,7 @@
 import type { mail as mailCall } from '#desk/endpoints/figures.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
-import type { createWriteCheck } from '#server/db/backup/database-health.ts';
+import type { createWriteCheck } from '#server/db/health.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const REFUSED_DAYS = 30;

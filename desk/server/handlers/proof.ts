@@ -4,7 +4,7 @@ import { PROOF_PATH } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { pageAnswer, readQuery, type FileCall } from '#desk/server/handlers/files.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
-import { addressOfPerson } from '#server/db/contacts/one-person.ts';
+import { addressOfPerson } from '#server/db/contacts/people.ts';
 
 const ProofAsked = z.object({ id: z.string() });
 

@@ -1,8 +1,8 @@
 import type { suppressions as suppressionsCall } from '#desk/endpoints/figures.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { idsOfPeople } from '#server/db/contacts/one-person.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
+import { idsOfPeople } from '#server/db/contacts/people.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 

@@ -1,11 +1,11 @@
 import type { Finding, ToDo } from '#desk/endpoints/figures.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
+import { sampleOnPage } from '#server/campaign/campaign-warnings.ts';
 import { countRefusals, mailStandsStill, outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
-import type { createWriteCheck } from '#server/db/backup/database-health.ts';
-import { WRITE_FAULTS } from '#server/http/write-faults.ts';
+import type { createWriteCheck } from '#server/db/health.ts';
+import { WRITE_FAULTS } from '#server/http/health.ts';
 import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 

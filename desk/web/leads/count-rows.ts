@@ -1,5 +1,3 @@
-// Counts the people in a file while it arrives.
-
 const LINE_END = 10;
 const QUOTE = 34;
 

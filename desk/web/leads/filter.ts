@@ -20,7 +20,6 @@ export function filterIn(query: URLSearchParams): Filter {
   return found as Filter;
 }
 
-/** @returns a query without its question mark; empty for all leads */
 export function queryOf(filter: Filter): string {
   const query = new URLSearchParams();
   for (const name of NAMES) {

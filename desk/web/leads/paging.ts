@@ -1,4 +1,3 @@
-// Keyset paging of a list. The server may send short or empty pages while it searches.
 import type { PeoplePage, Person } from '#desk/endpoints/people.ts';
 
 export const STEP = 50;

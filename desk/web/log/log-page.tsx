@@ -9,7 +9,6 @@ import { Pill, type Tone } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { log as words, parts } from '#desk/web/words.ts';
 
-/** Emphasises exports and irreversible actions. */
 const TONES: Readonly<Partial<Record<DeskAction, Tone>>> = {
   exported: 'warning',
   erased: 'problem',

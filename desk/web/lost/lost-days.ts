@@ -1,4 +1,3 @@
-// The days of the list in the URL: `days=7`, or `from` and `to`, in UTC.
 import { dayOf } from '#desk/web/ui/dates.ts';
 
 export type LostDays =

@@ -9,7 +9,6 @@ import { meetPerson } from '#desk/web/queries.ts';
 
 type Outcome = 'done' | 'cancelled';
 
-/** Closes the browser's dialogue when the component unmounts. */
 function useSignal(): () => AbortSignal {
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);

@@ -20,7 +20,6 @@ import { personPage } from '#desk/web/words.ts';
 import { splitChoices } from '#shared/own-fields.ts';
 
 const words = personPage.correct;
-/** Longer or multi-line answers get a text area. */
 const LINE_LENGTH = 80;
 
 export function Correct({ person, onClose, onDone }: ChangeProps) {

@@ -1,6 +1,5 @@
 import type { Happening } from '#desk/endpoints/people.ts';
 
-/** `good`: a step towards a lead. `bad`: failed delivery, or a person who left. */
 export type Tone = 'good' | 'bad' | 'quiet';
 
 const TONES: Readonly<Record<Happening['kind'], Tone>> = {

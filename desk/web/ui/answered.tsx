@@ -10,7 +10,6 @@ type AnsweredProps<Data> = {
   readonly children: (data: Data) => ReactNode;
 };
 
-/** Shows older data during a reload, with a failure above it. */
 export function Answered<Data>({ of: { data, error, refetch }, lines = 4, children }: AnsweredProps<Data>) {
   return (
     <>

@@ -1,4 +1,3 @@
-// Stays open during the action and shows its failure.
 import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { ComponentProps, ReactNode } from 'react';
 

@@ -1,4 +1,3 @@
-// Dialogues by Radix, without its overlay, whose inline styles the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
 import { useRef, type ComponentType, type ReactNode } from 'react';
 

@@ -1,4 +1,3 @@
-// A temporary notice in the corner; problems stay until dismissed.
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';

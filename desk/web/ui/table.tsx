@@ -9,7 +9,6 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
   readonly isLong?: boolean;
-  /** Hides the heading of buttons, except for screen readers. */
   readonly isAction?: boolean;
   /** Hidden on a phone, because another column has the value. */
   readonly isDecoration?: boolean;

@@ -1,4 +1,15 @@
-import { DatabaseSync, backup } from 'node:sqlite';
+// Copies a SQLite database, checks a copy, and replaces the live database with it.
+import { existsSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+
+import { sql } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
+import { flushFolder } from '#server/platform/files.ts';
 
 /** All pages in one step, because SQLite restarts when another process writes in between. */
 const WHOLE = 2 ** 31 - 1;
@@ -19,3 +30,152 @@ const WRITE_FAILURES: ReadonlySet<unknown> = new Set([13, 778, 1034, 1546]);
 
 export const isWriteFailure = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && WRITE_FAILURES.has(error.errcode);
+
+/** SQLite's primary result codes: SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
+const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);
+const CORRUPT = 11;
+const NO_DATABASE = 26;
+
+/** They belong to one database; SQLite would replay them into another. */
+export const COMPANIONS = ['-wal', '-shm', '-journal'];
+
+const resultCodeOf = (error: unknown): number | null =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : null;
+
+export type Inspection =
+  | ({ readonly type: 'fit' } & Contents)
+  | { readonly type: 'no database' | 'newer' | 'damaged' }
+  | { readonly type: 'unfit'; readonly what: string };
+
+const unfit = (what: string) => ({ type: 'unfit', what }) as const;
+
+/**
+ * Read-only; no process may have it open.
+ * @returns its content, or why this release cannot use it
+ */
+export async function inspectDatabase(file: string): Promise<Inspection> {
+  const address = pathToFileURL(file);
+  // No locks, and no log to create.
+  address.searchParams.set('immutable', '1');
+  try {
+    using database = new DatabaseSync(address, { readOnly: true });
+    const objects = schemaOf(database.prepare(SCHEMA).all());
+    const ran = migrationsIn(database, objects);
+    if (ran.type !== 'ran') return ran;
+    // quick_check misses rows that are missing in an index.
+    const [sound] = database.prepare('pragma integrity_check(1)').all();
+    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };
+    const what = firstDifference(objects, await schemaAfter(ran.newest));
+    if (what !== null) return unfit(what);
+    const loose = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
+    if (loose === undefined) return { type: 'fit', ...contentsOf(database) };
+    return unfit(`rows of its table ${String(loose['name'])} refer to rows that are not there`);
+  } catch (error) {
+    const code = resultCodeOf(error);
+    if (code === null) throw error;
+    return { type: code === NO_DATABASE ? 'no database' : 'damaged' };
+  }
+}
+
+export type Contents = { readonly leads: number; readonly imported: number };
+
+function contentsOf(database: DatabaseSync): Contents {
+  const count = (table: string) =>
+    Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count']);
+  return { leads: count('leads'), imported: count('imported_leads') };
+}
+
+/** Those that ran must be a prefix of our list, or all of it and more. */
+function migrationsIn(
+  database: DatabaseSync,
+  objects: Schema,
+): { readonly type: 'ran'; readonly newest: string } | Exclude<Inspection, { type: 'fit' }> {
+  if (!objects.has(`table ${DEFAULT_MIGRATION_TABLE}`)) return unfit('it has no list of migrations');
+  const rows = database.prepare(`select name from ${DEFAULT_MIGRATION_TABLE} order by name`).all();
+  const ran = rows.map(({ name }) => String(name));
+  const newest = ran.at(-1);
+  if (newest === undefined) return unfit('its list of migrations is empty');
+  const ours = Object.keys(MIGRATIONS);
+  const isOurs = ours.slice(0, ran.length).every((name, index) => name === ran[index]);
+  if (!isOurs) return unfit('its list of migrations is not that of any release');
+  return ran.length > ours.length ? { type: 'newer' } : { type: 'ran', newest };
+}
+
+/** SQLite's statistics tables may or may not exist. */
+const SCHEMA = `select type, name, sql from sqlite_schema where name not glob 'sqlite_stat[0-9]' order by type desc, name`;
+
+type Schema = ReadonlyMap<string, string>;
+
+const schemaOf = (rows: readonly Readonly<Record<string, unknown>>[]): Schema =>
+  new Map(rows.map(({ type, name, sql: made }) => [`${String(type)} ${String(name)}`, plain(String(made))]));
+
+/** Other programs differ in quotes, case and line breaks. Text literals stay. */
+const plain = (made: string): string =>
+  made
+    .split(/('(?:[^']|'')*')/)
+    .map((part) => (part.startsWith("'") ? part : part.replaceAll(/["`[\]]|\s+/g, ' ').toLowerCase()))
+    .join('')
+    .replaceAll(/ *([(),]) */g, '$1')
+    .replaceAll(/ +/g, ' ')
+    .trim();
+
+async function schemaAfter(migration: string): Promise<Schema> {
+  const { db, close } = openDatabase({ engine: 'sqlite', file: ':memory:' }, () => {});
+  try {
+    await migrateTo(db, migration);
+    return schemaOf((await sql<Record<string, unknown>>`${sql.raw(SCHEMA)}`.execute(db)).rows);
+  } finally {
+    await close();
+  }
+}
+
+function firstDifference(found: Schema, wanted: Schema): string | null {
+  for (const [name, made] of wanted) {
+    if (!found.has(name)) return `the ${name} is missing`;
+    if (found.get(name) !== made) return `the ${name} is not as this page makes it`;
+  }
+  const strange = [...found.keys()].find((name) => !wanted.has(name));
+  return strange === undefined ? null : `the ${strange} does not belong there`;
+}
+
+/**
+ * Removes an unused write-ahead log; a damaged file counts as closed.
+ * @throws SQLite's error if unknown
+ */
+export function isDatabaseOpen(file: string): boolean {
+  if (!existsSync(file)) return false;
+  try {
+    using database = new DatabaseSync(file, { timeout: 0 });
+    // Only the last process with an open database may leave WAL mode (SQLite, Write-Ahead Logging).
+    database.exec('pragma locking_mode = exclusive');
+    const row = database.prepare('pragma journal_mode = delete').get();
+    return row?.['journal_mode'] !== 'delete';
+  } catch (error) {
+    const code = resultCodeOf(error);
+    if (code === CORRUPT || code === NO_DATABASE) return false;
+    if (IN_USE.has(code)) return true;
+    throw error;
+  }
+}
+
+/**
+ * Keeps the previous database with its companions, and restores it on failure.
+ * @param database a file in the same folder
+ */
+export function takePlace(database: string, live: string, kept: string): void {
+  const moved: string[] = [];
+  try {
+    for (const part of ['', ...COMPANIONS])
+      if (existsSync(live + part)) {
+        renameSync(live + part, kept + part);
+        moved.push(part);
+      }
+    renameSync(database, live);
+  } catch (error) {
+    for (const part of moved.toReversed()) renameSync(kept + part, live + part);
+    throw error;
+  }
+  flushFolder(path.dirname(live));
+}

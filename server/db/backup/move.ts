@@ -4,18 +4,12 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { columnsOf, TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
+import { columnsOf, descriptionOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import type { Schema } from '#server/db/schema.ts';
 
 type Table = keyof Schema;
 type Row = Readonly<Record<string, unknown>>;
 
-const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
-  'consent_wordings',
-  'known_secrets',
-  'consent_chain_head',
-]);
 const PAGE_SIZE = 1_000;
 
 export type Moved = {
@@ -48,7 +42,7 @@ export async function otherConnections(db: Db): Promise<number> {
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const table of TABLE_NAMES) {
-    if (WRITTEN_BY_A_START.has(table)) continue;
+    if (descriptionOf(table).isFilledAtStart) continue;
     const row = await anyTable(db)
       .selectFrom(table)
       .select(sql`1`.as('one'))
@@ -111,7 +105,7 @@ async function countRows(db: Db, table: Table): Promise<number> {
 }
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
-  const { key }: { readonly key: readonly string[] } = TABLES[table];
+  const { key } = descriptionOf(table);
   // In index order, which depends on PostgreSQL's collation: any other would sort all rows.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {

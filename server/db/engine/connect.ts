@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { Kysely, PostgresAdapter, PostgresDialect, type LogEvent } from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, sql, type LogEvent } from 'kysely';
 
-import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { createLastWrites, type LastWrites } from '#server/db/engine/last-writes.ts';
+import type { Schema } from '#server/db/all-tables.ts';
+import { createLastWrites, type LastWrites } from '#server/db/engine/outages.ts';
 import { openPostgresPool } from '#server/db/engine/postgres.ts';
-import type { Schema } from '#server/db/schema.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
-import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
+import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/files.ts';
 
 export type Db = Kysely<Schema>;
 
@@ -145,4 +145,22 @@ function watchFiles(database: string): () => boolean {
     oursToo ??= identityOf(log);
     return identityOf(database) === ours && identityOf(log) === oursToo;
   };
+}
+
+/** Until this transaction ends, so counting and sending is one step. SQLite has one writer at a time anyway. */
+export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
+}
+
+/** In one order, so two transactions cannot deadlock. */
+export async function lockAddresses(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  emails: readonly string[],
+): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(email, 0)) from unnest(${emails.toSorted()}::text[]) as email`.execute(
+      tx,
+    );
 }

@@ -1,4 +1,5 @@
-import { errorCode } from '#server/platform/error-code.ts';
+// Which errors are outages that pass, and whether writes are failing now.
+import { errorCode } from '#server/platform/system-errors.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:
 // wait cut short, 40xxx: rolled back for another), socket errors, and SQLite's busy, full, read-only and I/O errors.
@@ -60,3 +61,33 @@ export const isBusy = (error: unknown): boolean =>
 
 export const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+
+/** A full disk may still have room for a small write, so one success doesn't clear the fault. */
+const FULL_FOR_MS = 60_000;
+
+export type LastWrites = {
+  /** Call it after each commit with a write. */
+  readonly succeeded: () => void;
+  /** Ignores irrelevant errors. */
+  readonly failed: (error: unknown) => void;
+  readonly fault: () => WriteFault | null;
+};
+
+/** @param clock milliseconds since 1970 */
+export function createLastWrites(clock: () => number): LastWrites {
+  let last: { readonly fault: WriteFault; readonly at: number; isOver: boolean } | null = null;
+  return {
+    succeeded: () => {
+      if (last !== null) last.isOver = true;
+    },
+    failed: (error) => {
+      const fault = writeFaultOf(error);
+      if (fault !== null) last = { fault, at: clock(), isOver: false };
+    },
+    fault: () => {
+      // Setting the clock back must not prolong it.
+      if (last?.isOver && (last.fault !== 'full' || Math.abs(clock() - last.at) >= FULL_FOR_MS)) last = null;
+      return last?.fault ?? null;
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 
 import type { DatabaseOptions, OpenDatabase } from '#server/db/engine/connect.ts';
-import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
+import { deleteExpired } from '#server/db/queries/expiry.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
@@ -92,7 +92,10 @@ describe('while another process holds the SQLite write lock', () => {
       lock();
       let answered = 0;
       const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
-      const housekeeping = deleteEndedWindows(server.database.db, { most: 100, now: server.now() });
+      const housekeeping = deleteExpired(server.database.db, 'limit_windows', {
+        before: server.now(),
+        most: 100,
+      });
       for (let round = 0; round < 20; round += 1) {
         await setTimeout(1);
         assert.equal((await server.app.inject('/')).statusCode, 200);
@@ -165,7 +168,7 @@ it('a start waits longer than a visitor for another process’s migrations', () 
     const migrated = migrate(database).finally(() => (done = true));
     // Five times the lock outlasts the patience of a visitor's statement.
     for (let round = 0; round < 5; round += 1) {
-      await assert.rejects(deleteEndedWindows(database.db, { most: 100, now: 0 }), isOutage);
+      await assert.rejects(deleteExpired(database.db, 'limit_windows', { before: 0, most: 100 }), isOutage);
       assert.equal(done, false);
     }
     unlock();

@@ -3,8 +3,8 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
-import type { LastWrites } from '#server/db/engine/last-writes.ts';
-import { errorCode } from '#server/platform/error-code.ts';
+import type { LastWrites } from '#server/db/engine/outages.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 const POOL_SIZE = 10;
 const CONNECT_WITHIN_MS = 5_000;

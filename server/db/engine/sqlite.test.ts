@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { Kysely, sql } from 'kysely';
 
-import { createLastWrites } from '#server/db/engine/last-writes.ts';
+import { createLastWrites } from '#server/db/engine/outages.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
 
 type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };

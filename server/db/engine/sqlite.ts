@@ -15,8 +15,13 @@ import {
   type QueryResult,
 } from 'kysely';
 
-import type { LastWrites } from '#server/db/engine/last-writes.ts';
-import { isBusy, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteError } from '#server/db/engine/outages.ts';
+import {
+  isBusy,
+  SQLITE_BUSY,
+  SQLITE_CANTOPEN,
+  sqliteError,
+  type LastWrites,
+} from '#server/db/engine/outages.ts';
 
 type SqliteParts = {
   readonly sqlite: DatabaseSync;

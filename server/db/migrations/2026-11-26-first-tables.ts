@@ -1,212 +1,8 @@
 // Never edit this after a release; add a migration instead.
-import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely';
-
-const key = (column: ColumnDefinitionBuilder) => column.primaryKey();
-const required = (column: ColumnDefinitionBuilder) => column.notNull();
-const requiredFromZero = (column: ColumnDefinitionBuilder) => column.notNull().defaultTo(0);
-const ofLead = (column: ColumnDefinitionBuilder) =>
-  column.notNull().references('leads.id').onDelete('cascade');
+import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await makeSubmissions(db);
-  await makeMail(db);
-  await makeLeads(db);
-  await makeConsent(db);
-  await makeImported(db);
-  await makeWebhooks(db);
-  await makeDesk(db);
-  await makeCounts(db);
-}
-
-async function makeSubmissions({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('consent_wordings')
-    .addColumn('version', 'text', key)
-    .addColumn('text', 'text', required)
-    .addColumn('first_used_at', 'bigint', required)
-    .execute();
-  await schema
-    .createTable('submissions')
-    .addColumn('id', 'text', key)
-    .addColumn('browser_id', 'text', required)
-    .addColumn('name', 'text', required)
-    .addColumn('company', 'text', required)
-    .addColumn('answers', 'text')
-    .addColumn('email_typed', 'text', required)
-    .addColumn('email', 'text', required)
-    .addColumn('consent_version', 'text', (column) => column.notNull().references('consent_wordings.version'))
-    .addColumn('client_address', 'text', required)
-    .addColumn('user_agent', 'text')
-    .addColumn('attribution', 'text', required)
-    .addColumn('flags', 'text', required)
-    .addColumn('variant', 'text')
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('given_at', 'bigint', required)
-    .addColumn('asked_at', 'bigint', required)
-    .addColumn('codes_sent', 'integer', required)
-    .addColumn('wrong_attempts', 'integer', requiredFromZero)
-    .addColumn('expires_at', 'bigint', required)
-    .addColumn('verified_at', 'bigint')
-    .execute();
-  // By its end, because a stranger may have had thousands, few of them open.
-  await schema
-    .createIndex('submissions_of_browser')
-    .on('submissions')
-    .columns(['browser_id', 'expires_at'])
-    .execute();
-  await schema
-    .createIndex('submissions_unverified_by_end')
-    .on('submissions')
-    .columns(['expires_at', 'id'])
-    .where(sql<boolean>`verified_at is null`)
-    .execute();
-  await schema
-    .createIndex('submissions_by_email')
-    .on('submissions')
-    .columns(['email', 'created_at'])
-    .execute();
-
-  await schema
-    .createTable('codes')
-    .addColumn('id', 'text', key)
-    .addColumn('submission_id', 'text', (column) => column.references('submissions.id'))
-    .addColumn('email', 'text', required)
-    .addColumn('client_address', 'text', required)
-    .addColumn('secret_id', 'text', required)
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('expires_at', 'bigint', required)
-    .addColumn('used_at', 'bigint')
-    .execute();
-  // This index and the next include the sort order, so "the newest" is one step.
-  await schema.createIndex('codes_by_email').on('codes').columns(['email', 'created_at', 'id']).execute();
-  await schema
-    .createIndex('codes_by_submission')
-    .on('codes')
-    .columns(['submission_id', 'created_at', 'id'])
-    .execute();
-}
-
-const addJobColumns = <Table extends string>(table: CreateTableBuilder<Table>) =>
-  table
-    .addColumn('id', 'text', key)
-    .addColumn('state', 'text', (column) => column.notNull().defaultTo('queued'))
-    .addColumn('attempts', 'integer', requiredFromZero)
-    .addColumn('due_at', 'bigint', required)
-    .addColumn('leased_until', 'bigint')
-    .addColumn('lease_id', 'text')
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('finished_at', 'bigint')
-    .addColumn('reply', 'text');
-
-async function makeMail(db: Kysely<unknown>): Promise<void> {
-  const { schema } = db;
-  await schema
-    .createTable('outbox')
-    .$call(addJobColumns)
-    .addColumn('kind', 'text', required)
-    .addColumn('payload', 'text', required)
-    .addColumn('code_id', 'text', (column) => column.references('codes.id'))
-    .addColumn('recipient', 'text', required)
-    .addColumn('network', 'text')
-    .addColumn('recipient_domain', 'text')
-    .addColumn('turn_at', 'bigint', requiredFromZero)
-    .addColumn('error_class', 'text')
-    .execute();
-  const waiting = sql<boolean>`state = 'queued'`;
-  // Only waiting mail is indexed, so a million sent mails don't slow it down.
-  await schema.createIndex('outbox_by_turn').on('outbox').columns(['turn_at', 'id']).where(waiting).execute();
-  await schema
-    .createIndex('outbox_sent')
-    .on('outbox')
-    .columns(['finished_at'])
-    .where(sql<boolean>`state = 'sent'`)
-    .execute();
-  await schema
-    .createIndex('outbox_failed')
-    .on('outbox')
-    .columns(['finished_at'])
-    .where(sql<boolean>`state = 'failed'`)
-    .execute();
-  await schema.createIndex('outbox_by_code').on('outbox').column('code_id').execute();
-  await sql`create index outbox_by_recipient on outbox (lower(recipient))`.execute(db);
-
-  await schema
-    .createTable('suppressions')
-    .addColumn('address_key', 'text', required)
-    .addColumn('reason', 'text', required)
-    .addColumn('email', 'text')
-    .addColumn('note', 'text')
-    .addColumn('created_at', 'bigint', required)
-    .addPrimaryKeyConstraint('suppressions_key', ['address_key', 'reason'])
-    .execute();
-  await schema.createIndex('suppressions_by_email').on('suppressions').column('email').execute();
-  await schema
-    .createIndex('suppressions_newest')
-    .on('suppressions')
-    .columns(['created_at desc', 'address_key', 'reason'])
-    .execute();
-  await schema
-    .createTable('mail_domains')
-    .addColumn('domain', 'text', key)
-    .addColumn('platform', 'text', required)
-    .addColumn('mx_host', 'text')
-    .addColumn('looked_up_at', 'bigint', required)
-    .execute();
-  await schema.createIndex('mail_domains_by_time').on('mail_domains').column('looked_up_at').execute();
-}
-
-async function makeLeads({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('leads')
-    .addColumn('id', 'text', key)
-    .addColumn('email', 'text', (column) => column.notNull().unique())
-    .addColumn('name', 'text', required)
-    .addColumn('company', 'text', required)
-    .addColumn('first_verified_at', 'bigint', required)
-    .addColumn('last_verified_at', 'bigint', required)
-    .addColumn('attribution', 'text', required)
-    .addColumn('flags', 'text', required)
-    .addColumn('first_read_at', 'bigint')
-    .addColumn('answers', 'text')
-    .addColumn('variant', 'text')
-    .execute();
-  await schema
-    .createTable('corrections')
-    .addColumn('id', 'text', key)
-    .addColumn('lead_id', 'text', ofLead)
-    .addColumn('name_before', 'text', required)
-    .addColumn('company_before', 'text', required)
-    .addColumn('name', 'text', required)
-    .addColumn('company', 'text', required)
-    .addColumn('corrected_at', 'bigint', required)
-    .addColumn('answers', 'text')
-    .addColumn('answers_before', 'text')
-    .execute();
-  await schema.createIndex('corrections_by_lead').on('corrections').column('lead_id').execute();
-  await schema
-    .createTable('exported_leads')
-    .addColumn('lead_id', 'text', ofLead)
-    .addColumn('export_name', 'text', required)
-    .addColumn('exported_at', 'bigint', required)
-    .addPrimaryKeyConstraint('exported_leads_key', ['lead_id', 'export_name'])
-    .execute();
-  await schema
-    .createTable('suppression_removals')
-    .addColumn('id', 'text', key)
-    .addColumn('lead_id', 'text', ofLead)
-    .addColumn('reasons', 'text', required)
-    .addColumn('note', 'text', required)
-    .addColumn('removed_at', 'bigint', required)
-    .execute();
-  await schema
-    .createIndex('suppression_removals_by_lead')
-    .on('suppression_removals')
-    .column('lead_id')
-    .execute();
-}
-
-async function makeConsent(db: Kysely<unknown>): Promise<void> {
-  const { schema } = db;
+  for (const statement of TABLES.trim().split(';\n')) await sql.raw(statement).execute(db);
   await sql`
     insert into consent_wordings (version, text, first_used_at) values (
       'not-stated',
@@ -214,217 +10,310 @@ async function makeConsent(db: Kysely<unknown>): Promise<void> {
       ${Date.now()}
     )
   `.execute(db);
-  await schema
-    .createTable('consent_receipts')
-    .addColumn('id', 'text', key)
-    .addColumn('lead_id', 'text', (column) => column.notNull().references('leads.id'))
-    .addColumn('submission_id', 'text', (column) => column.notNull().unique().references('submissions.id'))
-    .addColumn('consent_version', 'text', (column) => column.notNull().references('consent_wordings.version'))
-    .addColumn('given_at', 'bigint', required)
-    .addColumn('verified_at', 'bigint', required)
-    .addColumn('client_address', 'text', required)
-    .addColumn('verified_from_address', 'text', required)
-    .addColumn('user_agent', 'text')
-    .addColumn('same_browser', 'integer', required)
-    .execute();
-  await schema.createIndex('consent_receipts_by_lead').on('consent_receipts').column('lead_id').execute();
-  await schema
-    .createTable('withdrawals')
-    .addColumn('id', 'text', key)
-    .addColumn('lead_id', 'text', ofLead)
-    .addColumn('way', 'text', required)
-    .addColumn('withdrawn_at', 'bigint', required)
-    .addColumn('client_address', 'text')
-    .addColumn('user_agent', 'text')
-    .execute();
-  await schema.createIndex('withdrawals_by_lead').on('withdrawals').column('lead_id').execute();
-  await schema
-    .createTable('consent_chain')
-    .addColumn('position', 'bigint', key)
-    .addColumn('kind', 'text', required)
-    // No reference, because its row may be erased while its position stays.
-    .addColumn('row_id', 'text', required)
-    .addColumn('content', 'text')
-    .addColumn('salt', 'text')
-    .addColumn('content_hash', 'text', required)
-    .addColumn('previous', 'text', required)
-    .addColumn('hash', 'text', required)
-    .addColumn('sealed_at', 'bigint', required)
-    .addUniqueConstraint('consent_chain_row', ['row_id', 'kind'])
-    .execute();
-  await schema
-    .createTable('consent_chain_head')
-    .addColumn('id', 'text', key)
-    .addColumn('position', 'bigint', required)
-    .addColumn('hash', 'text', required)
-    .addColumn('signature', 'text', required)
-    .addColumn('signed_at', 'bigint', required)
-    .execute();
 }
 
-async function makeImported({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('imported_leads')
-    .addColumn('id', 'text', key)
-    .addColumn('email', 'text', (column) => column.notNull().unique())
-    .addColumn('name', 'text', required)
-    .addColumn('company', 'text', required)
-    .addColumn('consent_source', 'text', required)
-    .addColumn('consent_given_at', 'bigint')
-    .addColumn('file_name', 'text', required)
-    .addColumn('imported_at', 'bigint', required)
-    .addColumn('answers', 'text')
-    .execute();
-  await schema
-    .createTable('imported_corrections')
-    .addColumn('id', 'text', key)
-    .addColumn('imported_id', 'text', (column) =>
-      column.notNull().references('imported_leads.id').onDelete('cascade'),
-    )
-    .addColumn('name_before', 'text', required)
-    .addColumn('company_before', 'text', required)
-    .addColumn('name', 'text', required)
-    .addColumn('company', 'text', required)
-    .addColumn('corrected_at', 'bigint', required)
-    .addColumn('answers', 'text')
-    .addColumn('answers_before', 'text')
-    .execute();
-  await schema
-    .createIndex('imported_corrections_by_imported')
-    .on('imported_corrections')
-    .column('imported_id')
-    .execute();
-}
+const TABLES = `
+create table consent_wordings (
+  version text primary key,
+  text text not null,
+  first_used_at bigint not null
+);
 
-async function makeWebhooks({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('webhook_events')
-    .$call(addJobColumns)
-    .addColumn('type', 'text', required)
-    // No reference, because the erasure's event outlives the lead.
-    .addColumn('lead_id', 'text', required)
-    .addColumn('endpoint', 'text', required)
-    .addColumn('position', 'bigint', required)
-    .addColumn('payload', 'text', required)
-    .addColumn('queued_at', 'bigint', required)
-    .execute();
-  await schema
-    .createIndex('webhook_events_due')
-    .on('webhook_events')
-    .columns(['endpoint', 'due_at'])
-    .where(sql<boolean>`state = 'queued'`)
-    .execute();
-  await schema
-    .createIndex('webhook_events_by_lead')
-    .on('webhook_events')
-    .columns(['lead_id', 'endpoint', 'position'])
-    .execute();
-  await schema
-    .createIndex('webhook_events_queued')
-    .on('webhook_events')
-    .column('id')
-    .where(sql<boolean>`state = 'queued'`)
-    .execute();
-  await schema
-    .createIndex('webhook_events_dead')
-    .on('webhook_events')
-    .columns(['id'])
-    .where(sql<boolean>`state = 'dead'`)
-    .execute();
-}
+create table submissions (
+  id text primary key,
+  browser_id text not null,
+  name text not null,
+  company text not null,
+  answers text,
+  email_typed text not null,
+  email text not null,
+  consent_version text not null references consent_wordings (version),
+  client_address text not null,
+  user_agent text,
+  attribution text not null,
+  flags text not null,
+  variant text,
+  created_at bigint not null,
+  given_at bigint not null,
+  asked_at bigint not null,
+  codes_sent integer not null,
+  wrong_attempts integer default 0 not null,
+  expires_at bigint not null,
+  verified_at bigint
+);
+-- By its end, because a stranger may have had thousands, few of them open.
+create index submissions_of_browser on submissions (browser_id, expires_at);
+create index submissions_unverified_by_end on submissions (expires_at, id) where verified_at is null;
+create index submissions_by_email on submissions (email, created_at);
 
-async function makeDesk({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('desk_sign_ins')
-    .addColumn('id', 'text', key)
-    .addColumn('browser_id', 'text', required)
-    .addColumn('address_key', 'text', required)
-    .addColumn('email', 'text')
-    .addColumn('secret_id', 'text', required)
-    .addColumn('wrong_attempts', 'bigint', requiredFromZero)
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('expires_at', 'bigint', required)
-    .addColumn('mailed_at', 'bigint')
-    .addColumn('used_at', 'bigint')
-    .execute();
-  await schema
-    .createIndex('desk_sign_ins_by_browser')
-    .on('desk_sign_ins')
-    .columns(['browser_id', 'created_at'])
-    .execute();
-  await schema
-    .createIndex('desk_sign_ins_to_mail')
-    .on('desk_sign_ins')
-    .column('id')
-    .where(sql<boolean>`mailed_at is null and email is not null`)
-    .execute();
-  await schema
-    .createTable('desk_sessions')
-    .addColumn('id', 'text', key)
-    .addColumn('token_hash', 'text', (column) => column.notNull().unique())
-    .addColumn('email', 'text', required)
-    .addColumn('begun_at', 'bigint', required)
-    .addColumn('ends_at', 'bigint', required)
-    .addColumn('client_address', 'text', required)
-    .addColumn('browser', 'text', required)
-    .execute();
-  await schema
-    .createTable('desk_passkeys')
-    .addColumn('id', 'text', key)
-    .addColumn('email', 'text', required)
-    .addColumn('name', 'text', required)
-    .addColumn('public_key', 'text', required)
-    .addColumn('counter', 'bigint', required)
-    .addColumn('created_at', 'bigint', required)
-    .addColumn('used_at', 'bigint')
-    .execute();
-  await schema.createIndex('desk_passkeys_by_email').on('desk_passkeys').column('email').execute();
-  await schema
-    .createTable('desk_log')
-    .addColumn('id', 'text', key)
-    .addColumn('at', 'bigint', required)
-    .addColumn('who', 'text', required)
-    .addColumn('deed', 'text', required)
-    .addColumn('about', 'text')
-    .addColumn('details', 'text', required)
-    .addColumn('client_address', 'text', required)
-    .execute();
-  await schema
-    .createIndex('desk_log_by_about')
-    .on('desk_log')
-    .column('about')
-    .where(sql<boolean>`about is not null`)
-    .execute();
-}
+create table codes (
+  id text primary key,
+  submission_id text references submissions (id),
+  email text not null,
+  client_address text not null,
+  secret_id text not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  used_at bigint
+);
+-- This index and the next include the sort order, so "the newest" is one step.
+create index codes_by_email on codes (email, created_at, id);
+create index codes_by_submission on codes (submission_id, created_at, id);
 
-async function makeCounts({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable('limit_windows')
-    .addColumn('key', 'text', key)
-    .addColumn('started_at', 'bigint', required)
-    .addColumn('ends_at', 'bigint', required)
-    .addColumn('count', 'integer', required)
-    .execute();
-  await schema.createIndex('limit_windows_by_end').on('limit_windows').column('ends_at').execute();
-  await schema
-    .createTable('known_secrets')
-    .addColumn('id', 'text', key)
-    .addColumn('first_used_at', 'bigint', required)
-    .execute();
-  await schema
-    .createTable('funnel_counts')
-    .addColumn('day', 'integer', required)
-    .addColumn('step', 'text', required)
-    .addColumn('source', 'text', required)
-    .addColumn('count', 'bigint', required)
-    .addPrimaryKeyConstraint('funnel_counts_pkey', ['day', 'step', 'source'])
-    .execute();
-  await schema
-    .createTable('variant_counts')
-    .addColumn('day', 'integer', required)
-    .addColumn('step', 'text', required)
-    .addColumn('variant', 'text', required)
-    .addColumn('count', 'bigint', required)
-    .addPrimaryKeyConstraint('variant_counts_pkey', ['day', 'step', 'variant'])
-    .execute();
-}
+create table outbox (
+  id text primary key,
+  state text default 'queued' not null,
+  attempts integer default 0 not null,
+  due_at bigint not null,
+  leased_until bigint,
+  lease_id text,
+  created_at bigint not null,
+  finished_at bigint,
+  reply text,
+  kind text not null,
+  payload text not null,
+  code_id text references codes (id),
+  recipient text not null,
+  network text,
+  recipient_domain text,
+  turn_at bigint default 0 not null,
+  error_class text
+);
+-- Only waiting mail is indexed, so a million sent mails don't slow it down.
+create index outbox_by_turn on outbox (turn_at, id) where state = 'queued';
+create index outbox_sent on outbox (finished_at) where state = 'sent';
+create index outbox_failed on outbox (finished_at) where state = 'failed';
+create index outbox_by_code on outbox (code_id);
+create index outbox_by_recipient on outbox (lower(recipient));
+
+create table suppressions (
+  address_key text not null,
+  reason text not null,
+  email text,
+  note text,
+  created_at bigint not null,
+  constraint suppressions_key primary key (address_key, reason)
+);
+create index suppressions_by_email on suppressions (email);
+create index suppressions_newest on suppressions (created_at desc, address_key, reason);
+
+create table mail_domains (
+  domain text primary key,
+  platform text not null,
+  mx_host text,
+  looked_up_at bigint not null
+);
+create index mail_domains_by_time on mail_domains (looked_up_at);
+
+create table leads (
+  id text primary key,
+  email text not null unique,
+  name text not null,
+  company text not null,
+  first_verified_at bigint not null,
+  last_verified_at bigint not null,
+  attribution text not null,
+  flags text not null,
+  first_read_at bigint,
+  answers text,
+  variant text
+);
+
+create table corrections (
+  id text primary key,
+  lead_id text not null references leads (id) on delete cascade,
+  name_before text not null,
+  company_before text not null,
+  name text not null,
+  company text not null,
+  corrected_at bigint not null,
+  answers text,
+  answers_before text
+);
+create index corrections_by_lead on corrections (lead_id);
+
+create table exported_leads (
+  lead_id text not null references leads (id) on delete cascade,
+  export_name text not null,
+  exported_at bigint not null,
+  constraint exported_leads_key primary key (lead_id, export_name)
+);
+
+create table suppression_removals (
+  id text primary key,
+  lead_id text not null references leads (id) on delete cascade,
+  reasons text not null,
+  note text not null,
+  removed_at bigint not null
+);
+create index suppression_removals_by_lead on suppression_removals (lead_id);
+
+create table consent_receipts (
+  id text primary key,
+  lead_id text not null references leads (id),
+  submission_id text not null unique references submissions (id),
+  consent_version text not null references consent_wordings (version),
+  given_at bigint not null,
+  verified_at bigint not null,
+  client_address text not null,
+  verified_from_address text not null,
+  user_agent text,
+  same_browser integer not null
+);
+create index consent_receipts_by_lead on consent_receipts (lead_id);
+
+create table withdrawals (
+  id text primary key,
+  lead_id text not null references leads (id) on delete cascade,
+  way text not null,
+  withdrawn_at bigint not null,
+  client_address text,
+  user_agent text
+);
+create index withdrawals_by_lead on withdrawals (lead_id);
+
+-- Its row_id is no reference, because its row may be erased while its position stays.
+create table consent_chain (
+  position bigint primary key,
+  kind text not null,
+  row_id text not null,
+  content text,
+  salt text,
+  content_hash text not null,
+  previous text not null,
+  hash text not null,
+  sealed_at bigint not null,
+  constraint consent_chain_row unique (row_id, kind)
+);
+
+create table consent_chain_head (
+  id text primary key,
+  position bigint not null,
+  hash text not null,
+  signature text not null,
+  signed_at bigint not null
+);
+
+create table imported_leads (
+  id text primary key,
+  email text not null unique,
+  name text not null,
+  company text not null,
+  consent_source text not null,
+  consent_given_at bigint,
+  file_name text not null,
+  imported_at bigint not null,
+  answers text
+);
+
+create table imported_corrections (
+  id text primary key,
+  imported_id text not null references imported_leads (id) on delete cascade,
+  name_before text not null,
+  company_before text not null,
+  name text not null,
+  company text not null,
+  corrected_at bigint not null,
+  answers text,
+  answers_before text
+);
+create index imported_corrections_by_imported on imported_corrections (imported_id);
+
+-- Its lead_id is no reference, because the erasure's event outlives the lead.
+create table webhook_events (
+  id text primary key,
+  state text default 'queued' not null,
+  attempts integer default 0 not null,
+  due_at bigint not null,
+  leased_until bigint,
+  lease_id text,
+  created_at bigint not null,
+  finished_at bigint,
+  reply text,
+  type text not null,
+  lead_id text not null,
+  endpoint text not null,
+  position bigint not null,
+  payload text not null,
+  queued_at bigint not null
+);
+create index webhook_events_due on webhook_events (endpoint, due_at) where state = 'queued';
+create index webhook_events_by_lead on webhook_events (lead_id, endpoint, position);
+create index webhook_events_queued on webhook_events (id) where state = 'queued';
+create index webhook_events_dead on webhook_events (id) where state = 'dead';
+
+create table desk_sign_ins (
+  id text primary key,
+  browser_id text not null,
+  address_key text not null,
+  email text,
+  secret_id text not null,
+  wrong_attempts bigint default 0 not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  mailed_at bigint,
+  used_at bigint
+);
+create index desk_sign_ins_by_browser on desk_sign_ins (browser_id, created_at);
+create index desk_sign_ins_to_mail on desk_sign_ins (id) where mailed_at is null and email is not null;
+
+create table desk_sessions (
+  id text primary key,
+  token_hash text not null unique,
+  email text not null,
+  begun_at bigint not null,
+  ends_at bigint not null,
+  client_address text not null,
+  browser text not null
+);
+
+create table desk_passkeys (
+  id text primary key,
+  email text not null,
+  name text not null,
+  public_key text not null,
+  counter bigint not null,
+  created_at bigint not null,
+  used_at bigint
+);
+create index desk_passkeys_by_email on desk_passkeys (email);
+
+create table desk_log (
+  id text primary key,
+  at bigint not null,
+  who text not null,
+  deed text not null,
+  about text,
+  details text not null,
+  client_address text not null
+);
+create index desk_log_by_about on desk_log (about) where about is not null;
+
+create table limit_windows (
+  key text primary key,
+  started_at bigint not null,
+  ends_at bigint not null,
+  count integer not null
+);
+create index limit_windows_by_end on limit_windows (ends_at);
+
+create table known_secrets (
+  id text primary key,
+  first_used_at bigint not null
+);
+
+create table funnel_counts (
+  day integer not null,
+  step text not null,
+  source text not null,
+  count bigint not null,
+  constraint funnel_counts_pkey primary key (day, step, source)
+);
+
+create table variant_counts (
+  day integer not null,
+  step text not null,
+  variant text not null,
+  count bigint not null,
+  constraint variant_counts_pkey primary key (day, step, variant)
+)`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
+import { codeFacts, fateOfFacts, type CodeFate, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import {
@@ -10,7 +10,6 @@ import {
   type LookBack,
   type Slice,
 } from '#server/db/engine/page-through-table.ts';
-import type { Span } from '#server/db/queries/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {

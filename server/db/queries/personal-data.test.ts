@@ -4,8 +4,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { createProofEraser } from '#server/consent/chain.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { columnsOf, TABLE_NAMES } from '#server/db/all-tables.ts';
 import { erasePersonalData, listPersonalData } from '#server/db/queries/personal-data.ts';

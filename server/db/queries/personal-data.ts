@@ -1,22 +1,14 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
-import { TABLE_NAMES, TABLES } from '#server/db/all-tables.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { descriptionOf, TABLE_NAMES, TABLES, type Schema, type TablesWith } from '#server/db/all-tables.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { domainOf } from '#server/platform/domain-of.ts';
+import { domainOf } from '#server/platform/text.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-type Tables = typeof TABLES;
-type AboutAnAddress = {
-  [Table in keyof Tables]: Tables[Table] extends { isAbout: unknown } ? Table : never;
-}[keyof Tables];
-
-/** A desk user's account isn't part of the lead. */
-type OfDeskUsers = 'desk_sign_ins' | 'desk_sessions' | 'desk_passkeys';
-export type ErasedRows = Readonly<Record<Exclude<AboutAnAddress, OfDeskUsers>, number>>;
+type AboutAnAddress = TablesWith<{ isAbout: unknown }>;
+export type ErasedRows = Readonly<Record<TablesWith<{ erasure: 'delete' | 'custom' }>, number>>;
 
 export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
 
@@ -59,7 +51,7 @@ export async function erasePersonalData(
     onLeadErased = async () => {},
   }: {
     email: string;
-    /** Newest first (server/secrets/pseudonyms.ts). */
+    /** Newest first (server/secrets/secrets.ts). */
     pseudonyms: readonly [string, ...string[]];
     /** Also counts them (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
@@ -72,34 +64,35 @@ export async function erasePersonalData(
   const [pseudonym] = pseudonyms;
   // A form or code of this address may be under way.
   await lockAddress(tx, engine, email);
-  // Rows that refer to others come first.
-  const erased = {
+  let leadIds: readonly string[] = [];
+  const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
+    desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),
+    suppressions: () => anonymiseSuppressions(tx, email),
     // Its position stays, so the others can still be checked.
-    consent_chain: await eraseProofs(tx, isAbout('consent_chain', email)),
-    suppressions: await anonymiseSuppressions(tx, email),
-    withdrawals: await deleteRows(tx, 'withdrawals', email),
-    suppression_removals: await deleteRows(tx, 'suppression_removals', email),
-    exported_leads: await deleteRows(tx, 'exported_leads', email),
-    corrections: await deleteRows(tx, 'corrections', email),
-    consent_receipts: await deleteRows(tx, 'consent_receipts', email),
-    ...(await eraseLeads(tx, email, onLeadErased)),
-    imported_corrections: await deleteRows(tx, 'imported_corrections', email),
-    imported_leads: await deleteRows(tx, 'imported_leads', email),
-    outbox: await deleteRows(tx, 'outbox', email),
-    codes: await pseudonymiseCodes(tx, email, pseudonym, now),
-    submissions: await deleteRows(tx, 'submissions', email),
-    desk_log: await pseudonymiseDeskLog(tx, email, pseudonyms),
+    consent_chain: () => eraseProofs(tx, isAbout('consent_chain', email)),
+    leads: async () => {
+      leadIds = await deleteLeads(tx, email);
+      return leadIds.length;
+    },
+    // After the lead: queueing an event holds the lead's row, so none can be added now.
+    webhook_events: () => deleteEvents(tx, leadIds, onLeadErased),
+    codes: () => pseudonymiseCodes(tx, email, pseudonym, now),
   };
+  const erased: Partial<Record<keyof Schema, number>> = {};
+  for (const table of TABLE_NAMES.toReversed()) {
+    const { erasure } = descriptionOf(table);
+    if (erasure === 'custom') erased[table] = await eraseRows[table as keyof typeof eraseRows]();
+    if (erasure === 'delete') erased[table] = await deleteRows(tx, table as Deleted, email);
+  }
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
   // If others use the domain, the next look-up finds it again.
   await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
-  return erased;
+  return erased as ErasedRows;
 }
 
-/** Rows that outlive an erasure. */
-type Kept = OfDeskUsers | 'consent_chain' | 'suppressions' | 'codes' | 'desk_log';
+type Deleted = TablesWith<{ erasure: 'delete' }>;
 
-async function deleteRows(tx: Db, table: Exclude<AboutAnAddress, Kept>, email: string): Promise<number> {
+async function deleteRows(tx: Db, table: Deleted, email: string): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom(table)
     .where(isAbout(table, email))
@@ -134,15 +127,17 @@ async function pseudonymiseDeskLog(
   return Number(numUpdatedRows);
 }
 
-async function eraseLeads(
-  tx: Db,
-  email: string,
-  onLeadErased: (lead: LeadErased) => Promise<void>,
-): Promise<{ readonly leads: number; readonly webhook_events: number }> {
+async function deleteLeads(tx: Db, email: string): Promise<readonly string[]> {
   const leads = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
-  if (leads.length === 0) return { leads: 0, webhook_events: 0 };
-  const leadIds = leads.map(({ id }) => id);
-  // After the lead: queueing an event holds the lead's row, so none can be added now.
+  return leads.map(({ id }) => id);
+}
+
+async function deleteEvents(
+  tx: Db,
+  leadIds: readonly string[],
+  onLeadErased: (lead: LeadErased) => Promise<void>,
+): Promise<number> {
+  if (leadIds.length === 0) return 0;
   const events = await tx
     .deleteFrom('webhook_events')
     .where('lead_id', 'in', leadIds)
@@ -151,7 +146,7 @@ async function eraseLeads(
   const inHand = events.map((event) => event.leased_until).filter((until) => until !== null);
   const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
   for (const leadId of leadIds) await onLeadErased({ leadId, inHandUntil });
-  return { leads: leads.length, webhook_events: events.length };
+  return events.length;
 }
 
 async function pseudonymiseCodes(tx: Db, email: string, pseudonym: string, now: number): Promise<number> {

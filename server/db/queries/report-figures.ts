@@ -1,10 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/queries/code-delivery.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { idsAround } from '#server/db/engine/first-id-at.ts';
-import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { slicesOf } from '#server/db/engine/page-through-table.ts';
+import { idsAround, lowestIdAt } from '#server/db/engine/ids.ts';
+import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 /** `from` included, `to` excluded. Milliseconds since 1970. */
@@ -227,4 +225,78 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
     count += Number(row.count);
   }
   return count;
+}
+
+/**
+ * `open`: mailed and can still be entered. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: by the mail
+ * server, for good. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer kept.
+ */
+export type CodeFate =
+  'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
+
+const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
+
+/** @param of one code each, or grouped by person */
+export const codeFacts = (now: number, of: 'code' | 'person') => {
+  const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
+  const at = sql.lit(now);
+  return sql`
+    ${fact(sql`case when a.used_at is null then 0 else 1 end`)} as entered,
+    ${fact(sql`case when o.state = 'sent' then 1 else 0 end`)} as mailed,
+    ${fact(sql`case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end`)} as live,
+    ${fact(sql`case when o.state = 'failed' then 1 else 0 end`)} as refused,
+    ${fact(sql`case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end`)} as waiting,
+    ${fact(sql`case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end`)} as late,
+    ${fact(WRONG_TRIES)} as wrong_tries,
+    ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
+};
+
+export const fateOfFacts = sql<CodeFate>`case
+  when entered = 1 then 'entered'
+  when live = 1 then 'open'
+  when wrong_tries > 0 then 'wrong-tries'
+  when mailed = 1 then 'not-tried'
+  when refused = 1 then 'refused'
+  when waiting = 1 then 'waiting'
+  when late = 1 then 'too-late'
+  else 'unknown' end`;
+
+/** @returns JSON (server/attribution/attribution.ts), each once per page */
+export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
+  for (const table of ['leads', 'submissions'] as const)
+    for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
+      const rows = await db
+        .selectFrom(table)
+        .select('attribution')
+        .distinct()
+        .where('id', '>', after)
+        .where('id', '<=', last)
+        .execute();
+      yield rows.map(({ attribution }) => attribution);
+    }
+}
+
+/**
+ * The newest leads, then people who asked for a code.
+ * @param forMs for each of the two, in milliseconds
+ * @returns JSON with numbers of people; some come more than once
+ */
+export async function* newestAttributions(
+  db: Db,
+  forMs: number,
+): AsyncGenerator<readonly { readonly attribution: string; readonly people: number }[], void, void> {
+  for (const table of ['leads', 'submissions'] as const) {
+    const until = performance.now() + forMs;
+    const cut = { table, column: 'id', size: SLICE_SIZE, newestFirst: true } as const;
+    for await (const { after, last } of slicesOf(db, cut)) {
+      yield await db
+        .selectFrom(table)
+        .select(['attribution', sql<number>`count(*)`.as('people')])
+        .where('id', '>', after)
+        .where('id', '<=', last)
+        .groupBy('attribution')
+        .execute();
+      if (performance.now() >= until) break;
+    }
+  }
 }

@@ -1,12 +1,10 @@
 // The audit log of desk app and commands.
 import { sql, type Selectable } from 'kysely';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import { columnsOf } from '#server/db/all-tables.ts';
-import type { Schema } from '#server/db/schema.ts';
-import { lockAddress } from '#server/db/engine/address-lock.ts';
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
 

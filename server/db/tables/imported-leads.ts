@@ -1,5 +1,4 @@
-import { lockAddresses } from '#server/db/engine/address-lock.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddresses, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
@@ -7,7 +6,7 @@ export type ImportedPerson = LeadAnswers & {
   readonly id: string;
   /** As stored. */
   readonly email: string;
-  /** Of the address (server/secrets/pseudonyms.ts). */
+  /** Of the address (server/secrets/secrets.ts). */
   readonly pseudonyms: readonly string[];
   /** Milliseconds since 1970. */
   readonly consentGivenAt: number | null;

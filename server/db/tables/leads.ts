@@ -1,10 +1,14 @@
-import type { Selectable } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
 
+import { sql, type Selectable } from 'kysely';
+
+import type { Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import type { Span } from '#server/db/queries/report-figures.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
 
-type NewLead = Selectable<Schema['leads']>;
 type Submission = Selectable<Schema['submissions']>;
 
 /**
@@ -104,7 +108,7 @@ export async function leadExists(db: Db, id: string): Promise<boolean> {
 }
 
 /** Milliseconds since 1970; null if not yet */
-export type Reader = Pick<NewLead, 'id' | 'first_read_at'>;
+export type Reader = Pick<Selectable<Schema['leads']>, 'id' | 'first_read_at'>;
 
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
@@ -122,4 +126,112 @@ export async function noteRead(tx: Db, { id, now }: { id: string; now: number })
     .where('first_read_at', 'is', null)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
+}
+
+export type NewLead = Pick<
+  Selectable<Schema['leads']>,
+  keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at'
+>;
+
+const SHOWN = [
+  'l.name',
+  'l.company',
+  'l.answers',
+  'l.email',
+  'l.attribution',
+  'l.flags',
+  'l.first_verified_at',
+] as const satisfies readonly `l.${keyof NewLead}`[];
+
+/** A lead's first receipt was written when it became one, and its ID sorts by time: so leads need no index by time. */
+const inSpan = (db: Db, { from, to }: Span) =>
+  db
+    .selectFrom('consent_receipts as r')
+    .innerJoin('leads as l', 'l.id', 'r.lead_id')
+    .where('r.id', '>=', lowestIdAt(from))
+    .where('r.id', '<', lowestIdAt(to))
+    .where(sql<boolean>`r.verified_at = l.first_verified_at`)
+    .where(
+      sql<boolean>`not exists (
+        select 1 from consent_receipts e where e.lead_id = r.lead_id and e.verified_at = r.verified_at and e.id < r.id
+      )`,
+    );
+
+export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
+  db.selectFrom('leads as l').select(SHOWN).where('l.id', '=', id).executeTakeFirst();
+
+export const newLeadsOf = (db: Db, span: Span, most: number): Promise<NewLead[]> =>
+  inSpan(db, span).select(SHOWN).orderBy('r.id').limit(most).execute();
+
+export async function countNewLeads(db: Db, span: Span): Promise<number> {
+  const { count } = await inSpan(db, span)
+    .select((eb) => eb.fn.countAll().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
+  const rows = await inSpan(db, span)
+    .select('r.id')
+    .limit(most + 1)
+    .execute();
+  return rows.length > most;
+}
+
+/**
+ * Also records the change.
+ * @param tx holds the lock of the e-mail address
+ * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: computed from the current answers;
+ * onCorrected: called for a lead
+ * @returns null for an unknown person. An empty change isn't recorded
+ */
+export async function correctLead(
+  tx: Db,
+  {
+    email,
+    id,
+    now,
+    changes,
+    onCorrected,
+  }: {
+    email: string;
+    id: string;
+    now: number;
+    changes: (before: LeadAnswers) => Partial<LeadAnswers>;
+    onCorrected?: (leadId: string) => Promise<void>;
+  },
+): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
+  const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
+  const imported =
+    lead === undefined
+      ? await tx.selectFrom('imported_leads').selectAll().where('email', '=', email).executeTakeFirst()
+      : undefined;
+  const found = lead ?? imported;
+  if (found === undefined) return null;
+  const before = answersOf(found);
+  const after = { ...before, ...changes(before) };
+  if (isDeepStrictEqual(after, before)) return { before, after };
+  const note = {
+    id,
+    name_before: before.name,
+    company_before: before.company,
+    answers_before: before.answers,
+    ...after,
+    corrected_at: now,
+  };
+  if (lead !== undefined) {
+    await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
+    await tx
+      .insertInto('corrections')
+      .values({ ...note, lead_id: lead.id })
+      .execute();
+    await onCorrected?.(lead.id);
+  } else {
+    await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
+    await tx
+      .insertInto('imported_corrections')
+      .values({ ...note, imported_id: found.id })
+      .execute();
+  }
+  return { before, after };
 }

@@ -1,7 +1,7 @@
 // Atomic across processes.
 import { sql } from 'kysely';
 
-import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 
 type Window = { readonly key: string; readonly endsAt: number };
@@ -87,19 +87,6 @@ export async function readWindow(
     .where('started_at', '<=', now + CLOCKS_DIFFER_MS)
     .executeTakeFirst();
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
-}
-
-export async function deleteEndedWindows(
-  db: Db,
-  { most, now }: { most: number; now: number },
-): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('limit_windows')
-    .where('key', 'in', (eb) =>
-      eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).orderBy('ends_at').limit(most),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
 }
 
 /** A sliding window is at most one slice too long and never too short. */

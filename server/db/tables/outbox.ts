@@ -2,7 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
@@ -31,6 +31,12 @@ export async function findMailOfCode(
     .where('code_id', '=', codeId)
     .executeTakeFirst();
 }
+
+export const findMail = (
+  db: Db,
+  id: string,
+): Promise<{ readonly recipient: string; readonly created_at: number } | undefined> =>
+  db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
 
 export async function wasQueued(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();

@@ -3,13 +3,13 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import type { Schema, SuppressionReason } from '#server/db/schema.ts';
+import type { Schema, SuppressionReason } from '#server/db/all-tables.ts';
 
 export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
- * @param entry keys: pseudonyms (server/secrets/pseudonyms.ts), newest first; email: as stored, null if erased
+ * @param entry keys: pseudonyms (server/secrets/secrets.ts), newest first; email: as stored, null if erased
  * @returns false if already listed for this reason, with its address
  */
 export async function suppress(

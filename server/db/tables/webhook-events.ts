@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import type { Schema } from '#server/db/all-tables.ts';
 
 // Written out, not bound, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;

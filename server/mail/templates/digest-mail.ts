@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { NewLead } from '#server/db/queries/new-leads.ts';
+import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
   type AboutPage,
@@ -21,7 +21,7 @@ import {
   WORTH_SENDING_MS,
 } from '#server/mail/templates/new-lead-mail.ts';
 import { heading, type Letter, type LetterKind } from '#server/mail/templates/letter.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 

@@ -5,11 +5,10 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
+import type { SuppressionReason } from '#server/db/all-tables.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
@@ -23,7 +22,7 @@ import {
   type LetterParts,
   paragraph,
 } from '#server/mail/templates/letter.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';

@@ -1,7 +1,7 @@
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { MailJob } from '#server/jobs/mail-jobs.ts';
 import type { Mail } from '#server/mail/mailer.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
 import { languageAttributes } from '#shared/words.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';

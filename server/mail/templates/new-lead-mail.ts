@@ -17,7 +17,7 @@ import {
   hasMoreNewLeads,
   type NewLead,
   newLeadsOf,
-} from '#server/db/queries/new-leads.ts';
+} from '#server/db/tables/leads.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import { addMail, addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type LetterKind,
   paragraph,
 } from '#server/mail/templates/letter.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
+import { escapeHtml } from '#server/platform/text.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';

@@ -1,0 +1,203 @@
+// The pictures and films in media/: which ones landing.yaml needs, their sizes, and whether their content
+// matches their extension. Also the Tabler icons that a campaign may name in addition to the page's own
+// (docs/decisions/0032), whose package only the build needs.
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { namesIn } from '#server/campaign/campaign-folder.ts';
+import { byNearness, nearestName } from '#server/platform/mistakes.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { DRAWN_ICONS } from '#shared/campaign-schema.ts';
+
+export const both = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
+
+export const MEDIA = {
+  hero: both(['hero-640', 'hero-960', 'hero-1280']),
+  video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+  promise: both(['guide-400', 'guide-800']),
+} as const;
+
+/** @param index its place in the list, from 0 */
+export const mediaOfPages = (index: number): string[] =>
+  both([480, 960].map((width) => `inside-${index + 1}-${width}`));
+
+type Size = { readonly width: number; readonly height: number };
+
+/**
+ * Reads the size from a name such as acme-320x80.webp.
+ * @returns CSS pixels, or null
+ */
+export function sizeInName(file: string): Size | null {
+  const [, width, height] = /-(\d+)x(\d+)\.\w+$/.exec(file) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
+
+export function svgSize(folder: string, file: string): Size | null {
+  const [, width, height] =
+    /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
+      readFileSync(path.join(folder, 'media', file), 'utf8'),
+    ) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
+
+const KINDS: readonly (readonly [name: string, begins: RegExp])[] = [
+  ['AVIF', /^....ftyp(?:avif|avis|mif1)/s],
+  ['HEIC', /^....ftyp(?:heic|heix|hevc)/s],
+  ['MP4', /^....ftyp/s],
+  ['WebP', /^RIFF....WEBP/s],
+  ['PNG', /^\x89PNG/],
+  ['JPEG', /^\xFF\xD8\xFF/],
+  ['GIF', /^GIF8/],
+  ['WebM', /^.E\xDF\xA3/s],
+  ['PDF', /^%PDF/],
+  ['WebVTT', /^(?:\xEF\xBB\xBF)?WEBVTT/],
+  ['SVG', /^(?:\xEF\xBB\xBF)?\s*(?:<\?xml|<!--|<!DOCTYPE svg|<svg)/i],
+  ['Git LFS (a note in its place: run "git lfs pull")', /^version https:\/\/git-lfs/],
+];
+
+const WANTED: Readonly<Record<string, string>> = {
+  '.avif': 'AVIF',
+  '.webp': 'WebP',
+  '.png': 'PNG',
+  '.svg': 'SVG',
+  '.mp4': 'MP4',
+  '.webm': 'WebM',
+  '.vtt': 'WebVTT',
+};
+
+/**
+ * @param folder the campaign folder
+ * @param files their names in media/
+ * @returns phrases that follow the name of the entry that needs them
+ */
+export function mediaMistakes(folder: string, files: readonly string[]): string[] {
+  const names = namesIn(path.join(folder, 'media'));
+  const absent = files.filter((file) => !names.includes(file));
+  const alike = (file: string) => names.find((name) => name.toLowerCase() === file.toLowerCase());
+  const missing = absent.filter((file) => alike(file) === undefined);
+  return [
+    ...(missing.length > 0
+      ? [`needs ${missing.map((file) => `media/${file}`).join(', ')}; put it there, or remove the entry`]
+      : []),
+    ...absent.flatMap((file) => {
+      const name = alike(file);
+      return name === undefined ? [] : [`needs media/${file}; there is ${name}: give it exactly this name`];
+    }),
+    ...files.filter((file) => names.includes(file)).flatMap((file) => mistakesInFile(folder, file)),
+  ];
+}
+
+function mistakesInFile(folder: string, file: string): string[] {
+  const wanted = WANTED[path.extname(file)];
+  const begin = beginOf(path.join(folder, 'media', file));
+  if (begin === '') return [`media/${file} is empty; put the file there again`];
+  const found = KINDS.find(([, begins]) => begins.test(begin))?.[0];
+  if (wanted !== undefined && found !== wanted)
+    return [`media/${file} is ${found ?? 'not what its name says'}; save it as ${wanted}`];
+  return wanted === 'SVG' && svgSize(folder, file) === null ? [`media/${file} must have a viewBox`] : [];
+}
+
+function beginOf(file: string): string {
+  const descriptor = openSync(file, 'r');
+  try {
+    const begin = Buffer.alloc(256);
+    return begin.toString('latin1', 0, readSync(descriptor, begin));
+  } catch {
+    return '';
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Bytes; each is a wait on a phone. */
+const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
+
+export function weightWarning(file: string): string | null {
+  const size = statSync(file).size;
+  const isFilm = /\.(?:mp4|webm)$/.test(file);
+  const most = isFilm ? MOST_BYTES.film : MOST_BYTES.picture;
+  if (size <= most) return null;
+  const say = (bytes: number) =>
+    bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return `has ${say(size)}; visitors wait for each of them, so save it with less than ${say(most)}`;
+}
+
+type IconSet = {
+  readonly icons: Readonly<Record<string, { readonly body: string }>>;
+  readonly aliases: Readonly<Record<string, { readonly parent: string }>>;
+};
+
+/** Every outline icon begins with this. Filled icons are excluded: they do not match the page's own. */
+const LINES =
+  /^<(?<tag>g|path) fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round" stroke-width="2"/;
+
+type Drawings = ReadonlyMap<string, string>;
+
+let drawings: Drawings | null | undefined;
+
+/** Read when a campaign first names an icon of the set; null if the package is not installed. */
+function readDrawings(): Drawings | null {
+  let set: IconSet;
+  try {
+    const file = fileURLToPath(import.meta.resolve('@iconify-json/tabler/icons.json'));
+    set = JSON.parse(readFileSync(file, 'utf8')) as IconSet;
+  } catch (error) {
+    if (errorCode(error) === 'ERR_MODULE_NOT_FOUND' || errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+  const names = [
+    ...Object.keys(set.icons).map((name) => [name, name] as const),
+    ...Object.entries(set.aliases).map(([name, { parent }]) => [name, parent] as const),
+  ];
+  return new Map(
+    names.flatMap(([name, of]) => {
+      const body = set.icons[of]?.body ?? '';
+      return LINES.test(body)
+        ? [[name, body.replace(LINES, '<$<tag>').replace(/^<g>(.*)<\/g>$/s, '$1')]]
+        : [];
+    }),
+  );
+}
+
+const isDrawnHere = (name: string): boolean => (DRAWN_ICONS as readonly string[]).includes(name);
+
+/** @returns SVG markup on a grid of 24 by 24; undefined for an icon of the page */
+export function iconDrawing(name: string): string | undefined {
+  if (isDrawnHere(name)) return undefined;
+  if (drawings === undefined) drawings = readDrawings();
+  return drawings?.get(name);
+}
+
+/** @returns a phrase with the nearest name; null if the name is right or the set is not installed */
+export function iconMistake(name: string): string | null {
+  if (isDrawnHere(name)) return null;
+  if (drawings === undefined) drawings = readDrawings();
+  if (drawings === null || drawings.has(name)) return null;
+  const meant = meantBy(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), [...DRAWN_ICONS, ...drawings.keys()]);
+  return `there is no icon ${name}; did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and those of tabler.io/icons (outline)`;
+}
+
+const shortest = (names: readonly string[]): string | undefined =>
+  names.reduce<string | undefined>(
+    (best, name) => (best === undefined || name.length < best.length ? name : best),
+    undefined,
+  );
+
+/** A misspelt name, a longer one (chart-bar for chart), or a shorter one (bulb for lightbulb). */
+function meantBy(written: string, names: readonly string[]): string {
+  const misspelt = nearestName(written, names, Math.max(1, Math.ceil(written.length / 4) - 1));
+  if (misspelt !== null) return misspelt;
+  const longer = shortest(names.filter((one) => written.length > 2 && one.split('-').includes(written)));
+  const shorter = names
+    .filter((one) => one.length > 3 && written.includes(one))
+    .toSorted((one, other) => other.length - one.length);
+  return (
+    longer ??
+    shorter[0] ??
+    shortest(names.filter((one) => one.includes(written))) ??
+    byNearness(written, names)[0] ??
+    ''
+  );
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { leadPages } from '#server/db/contacts/people.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+
+const PEOPLE = [
+  ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'],
+  ['zoe@example.com', 'Zoë MÜLLER', 'Rabatt 50%'],
+  ['m.ueller@example.com', 'Max', 'müller_& Söhne'],
+  ['li@example.com', '李明', 'Rabatt 50 Euro'],
+  ['ines@xn--mnchen-3ya.example', 'İnes Weißkopf', 'GROẞ & Cie'],
+] as const;
+
+const FINDS = [
+  ['ADA@', 'ada'],
+  ['lovelace', 'ada'],
+  [' ENGINES ', 'ada'],
+  ['Müller', 'zoe', 'm.ueller'],
+  ['müLLER', 'zoe', 'm.ueller'],
+  // Decomposed, as some keyboards write it.
+  ['Mu\u0308ller', 'zoe', 'm.ueller'],
+  ['50%', 'zoe'],
+  ['müller_', 'm.ueller'],
+  ['李', 'li'],
+  ['rabatt', 'zoe', 'li'],
+  ['münchen.ex', 'ines'],
+  ['ines@MÜNCHEN.example', 'ines'],
+  ['xn--mnchen', 'ines'],
+  ['weissk', 'ines'],
+  ['WEIẞKOPF', 'ines'],
+  ['gross', 'ines'],
+  ['ınes', 'ada', 'ines'],
+  ['INES w', 'ines'],
+  ['nothing'],
+] as const;
+
+for (const engine of ENGINES)
+  describe(`a search for contacts on ${engine}`, () => {
+    let database: OpenDatabase;
+    before(async () => {
+      database = await freshDatabase(engine);
+      const others = { answers: null, attribution: '{}', flags: '' };
+      const times = { first_verified_at: 1, last_verified_at: 1 };
+      await database.db
+        .insertInto('leads')
+        .values(
+          PEOPLE.map(([email, name, company], at) => ({
+            id: `0${at}`,
+            email,
+            name,
+            company,
+            ...others,
+            ...times,
+          })),
+        )
+        .execute();
+    });
+    after(() => database.close());
+
+    for (const [search, ...expected] of FINDS)
+      it(`for “${search}” finds ${expected.join(' and ') || 'no one'}`, async () => {
+        const pages = await Array.fromAsync(leadPages(database.db, 'verified', { search: search.trim() }));
+        assert.deepEqual(
+          pages.flat().map(({ email }) => email.split('@')[0]),
+          expected,
+        );
+      });
+  });

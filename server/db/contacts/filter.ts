@@ -1,0 +1,137 @@
+// Filters contacts in SQL as far as possible, then character by character.
+import { domainToUnicode } from 'node:url';
+
+import { sql, type RawBuilder } from 'kysely';
+
+import type { ExportRun } from '#server/db/queries/export-history.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+import { answerText, readAnswers } from '#shared/own-fields.ts';
+
+/**
+ * `verified`: by this site, and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: entered no code yet.
+ * `imported`: from another tool.
+ */
+export const LEAD_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
+export type LeadState = (typeof LEAD_STATES)[number];
+
+/** Milliseconds since 1970. */
+export type LeadRecord = LeadAnswers & {
+  readonly id: string;
+  readonly email: string;
+  readonly state: LeadState;
+  readonly state_since: number;
+  readonly first_verified_at: number | null;
+  readonly last_verified_at: number | null;
+  readonly first_read_at: number | null;
+  /** JSON (server/attribution/attribution.ts). */
+  readonly attribution: string | null;
+  /** Separated by spaces. */
+  readonly flags: string;
+  /** Null if there was only one page. */
+  readonly variant: string | null;
+  readonly consent_given_at: number | null;
+  readonly consent_version: string | null;
+  readonly consent_text: string | null;
+  readonly consent_source: string | null;
+};
+
+export type LeadFilter = {
+  /** Inclusive. Milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** Exclusive. Milliseconds since 1970. */
+  readonly until?: number | undefined;
+  readonly flag?: string | undefined;
+  /** Leads missing from all exports of this name. */
+  readonly missingIn?: string | undefined;
+  readonly exportedIn?: ExportRun | undefined;
+  /** Ignores case. */
+  readonly search?: string | undefined;
+  /** In lower case, in ASCII. */
+  readonly domain?: string | undefined;
+  /** Ignores case. */
+  readonly answer?: { readonly field: string; readonly text: string } | undefined;
+  /** Any of these texts, ignoring case. */
+  readonly attributionHolds?: readonly string[] | undefined;
+  readonly newestFirst?: boolean | undefined;
+};
+
+/** Few rows may match, so an unlimited statement would scan a long table. */
+export const isNarrow = ({
+  search,
+  missingIn,
+  exportedIn,
+  flag,
+  domain,
+  answer,
+  attributionHolds,
+}: LeadFilter): boolean =>
+  [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
+
+/** The part that SQL cannot judge. */
+export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
+  if (search === undefined && answer === undefined) return null;
+  const holds = search === undefined ? () => true : holdsText(search);
+  const answers = answer === undefined ? () => true : hasAnswered(answer);
+  return (person) => holds(person) && answers(person);
+}
+
+/** Conditions about a person `p`. */
+export function mayBeWanted({
+  flag,
+  search,
+  domain,
+  answer,
+  attributionHolds,
+}: LeadFilter): readonly RawBuilder<unknown>[] {
+  const column = (name: string) => sql.ref(`p.${name}`);
+  const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
+  const searched = (text: string) =>
+    anyOf([
+      ...['email', 'name', 'company'].map((name) => mayHold(column(name), text)),
+      // The decoded domain may contain it.
+      sql`${column('email')} like '%xn--%'`,
+    ]);
+  return [
+    flag !== undefined && sql`' ' || ${column('flags')} || ' ' like ${`% ${flag} %`}`,
+    search !== undefined && searched(search),
+    domain !== undefined && sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`,
+    answer !== undefined && mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1)),
+    attributionHolds !== undefined &&
+      anyOf(attributionHolds.map((text) => mayHold(column('attribution'), text))),
+  ].filter((part) => part !== false);
+}
+
+/** Case folding: ß equals SS, and the four i of Turkish are equal. */
+const folded = (text: string): string =>
+  text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I');
+
+function spellings(email: string): readonly string[] {
+  const at = email.lastIndexOf('@') + 1;
+  return email.includes('xn--') ? [email, email.slice(0, at) + domainToUnicode(email.slice(at))] : [email];
+}
+
+function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | 'company'>) => boolean {
+  const wanted = folded(text);
+  return ({ email, name, company }) =>
+    [...spellings(email), name, company].some((value) => folded(value).includes(wanted));
+}
+
+function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (person: LeadRecord) => boolean {
+  const wanted = folded(text);
+  return ({ answers }) => folded(answerText(readAnswers(answers)[field]?.answer)).includes(wanted);
+}
+
+const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
+
+/**
+ * SQLite knows only ASCII case, PostgreSQL its locale's. So other cased or accented letters, i and ss match anything here, and
+ * closeLook decides.
+ */
+function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
+  const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {
+    if (/^[a-hj-z]$/i.test(letter)) return letter.toLowerCase();
+    const isPlain = letter.toLowerCase() === letter.toUpperCase() && letter.normalize('NFD') === letter;
+    return isPlain ? literally(letter) : '%';
+  });
+  return sql<boolean>`lower(${column}) like ${`%${letters.join('')}%`} escape '\\'`;
+}

@@ -1,0 +1,299 @@
+// Lists people of one state in short statements, so no writer waits for a long one; and finds one person.
+import { sql, type RawBuilder } from 'kysely';
+
+import {
+  closeLook,
+  isNarrow,
+  mayBeWanted,
+  type LeadFilter,
+  type LeadRecord,
+  type LeadState,
+} from '#server/db/contacts/filter.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { idsAround, type TimedTable } from '#server/db/engine/ids.ts';
+import { lookBack, SLICE_SIZE, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import type { ExportRun } from '#server/db/queries/export-history.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+
+/** Small pages die in V8's young generation: with 200 an export needs 10 MB more, and no less time. */
+const PAGE_SIZE = 100;
+/** Smaller than a slice, because all its leads may be new, and are then in memory. */
+const SLICE_OF_NEW = 500;
+
+/**
+ * By default longest in the state first.
+ * @returns pages with at least one person
+ */
+export async function* leadPages(
+  db: Db,
+  state: LeadState,
+  asked: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  const filter = asStored(asked);
+  const { newestFirst = false, missingIn } = filter;
+  const { table, size: usual } = STATES[state];
+  const size = missingIn !== undefined ? SLICE_OF_NEW : isNarrow(filter) ? SLICE_SIZE : usual;
+  const range = await idsAround(db, STATES[state], filter);
+  for await (const slice of slicesOf(db, { table, column: 'id', size, newestFirst }, range)) {
+    const page = await readPeople(db, state, filter, isIn(slice));
+    if (page.length > 0) yield newestFirst ? page.toReversed() : page;
+  }
+}
+
+export type LookForPeople = {
+  readonly people: readonly LeadRecord[];
+  /** For the next call; null at the end. */
+  readonly next: string | null;
+  /** Everyone who entered the state since was checked. Milliseconds since 1970, null at the end. */
+  readonly lookedBackTo: number | null;
+};
+
+/**
+ * Newest first for a limited time, so a page can be short or empty.
+ * @param options from: the previous `next`, or null. isWanted: extra filter. most: people to return. forMs: milliseconds
+ */
+export async function lookForPeople(
+  db: Db,
+  state: LeadState,
+  asked: LeadFilter,
+  {
+    from,
+    isWanted = () => true,
+    ...limits
+  }: {
+    readonly from: string | null;
+    readonly isWanted?: (person: LeadRecord) => boolean;
+    readonly most: number;
+    readonly forMs: number;
+  },
+): Promise<LookForPeople> {
+  const filter = asStored(asked);
+  const range = { ...(await idsAround(db, STATES[state], filter)), upTo: from };
+  const read = async (where: RawBuilder<unknown>) =>
+    (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
+  const address = wholeAddress(filter.search);
+  const owners = address === null || from !== null ? [] : await read(hasAddress(address));
+  const { found, next } = await lookBack(
+    db,
+    STATES[state].table,
+    range,
+    async (slice) => {
+      const rows = await read(isIn(slice));
+      return address === null ? rows : rows.filter(({ email }) => email !== address);
+    },
+    limits,
+  );
+  return {
+    people: [...owners, ...found],
+    next,
+    lookedBackTo: next === null ? null : await timeOf(db, STATES[state], next),
+  };
+}
+
+/** An upper bound, by table and time only. */
+export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
+  const { begin, end } = await idsAround(db, STATES[state], filter);
+  const { count } = await db
+    .selectFrom(STATES[state].table)
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('id', '>', begin)
+    .$if(end !== null, (query) => query.where('id', '<', end!))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
+
+export const hasVariants = async (db: Db, state: LeadState): Promise<boolean> =>
+  state !== 'imported' && hasAny(db, state, 'variant');
+
+async function hasAny(db: Db, state: LeadState, column: 'answers' | 'variant'): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
+  `.execute(db);
+  return rows.length > 0;
+}
+
+const wholeAddress = (search: string | undefined): string | null =>
+  search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
+
+const asStored = (filter: LeadFilter): LeadFilter => {
+  const address = wholeAddress(filter.search);
+  return address === null ? filter : { ...filter, search: address };
+};
+
+const isIn = ({ after, last }: Slice) =>
+  sql`(${sql.ref('p.id')} > ${after} and ${sql.ref('p.id')} <= ${last})`;
+
+async function timeOf(db: Db, { table, column }: TimedTable, id: string): Promise<number | null> {
+  const { rows } = await sql<{ at: number }>`
+    select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}
+  `.execute(db);
+  return rows[0]?.at ?? null;
+}
+
+// Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
+
+const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
+
+const LEADS = {
+  table: 'leads',
+  column: 'first_verified_at',
+  from: sql`leads p
+    left join consent_receipts r on r.id = (
+      select newest.id from consent_receipts newest where newest.lead_id = p.id order by newest.id desc limit 1
+    )
+    left join consent_wordings w on w.version = r.consent_version`,
+  columns: sql`p.first_verified_at, p.last_verified_at, p.first_read_at, p.attribution, p.flags, p.variant,
+    r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source`,
+} as const;
+
+const exportOf = (name: string, during = sql``) =>
+  sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${during})`;
+
+const isExportedIn = ({ name, from, to }: ExportRun) =>
+  sql`${exportOf(name, sql`and e.exported_at >= ${from} and e.exported_at <= ${to}`)} is not null`;
+
+const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
+
+type PeopleOfState = TimedTable & {
+  /** Rows per statement when all are wanted. */
+  readonly size: number;
+  readonly from: RawBuilder<unknown>;
+  /** Without those of every table. */
+  readonly columns: RawBuilder<unknown>;
+  readonly isInState: RawBuilder<unknown>;
+};
+
+const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
+  verified: { ...LEADS, size: PAGE_SIZE, isInState: sql`not (${isSuppressed})` },
+  suppressed: { ...LEADS, size: SLICE_SIZE, isInState: isSuppressed },
+  unverified: {
+    table: 'submissions',
+    column: 'created_at',
+    size: SLICE_SIZE,
+    from: sql`submissions p`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, p.attribution, p.flags, p.variant,
+      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source`,
+    isInState: sql`not exists (select 1 from leads l where l.email = p.email) and p.id = (
+      select n.id from submissions n where n.email = p.email order by n.created_at desc, n.id desc limit 1
+    )`,
+  },
+  imported: {
+    table: 'imported_leads',
+    column: 'imported_at',
+    size: 1_000,
+    from: sql`imported_leads p`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
+      null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source`,
+    isInState: sql`(select l.id from leads l where l.email = p.email) is null`,
+  },
+};
+
+/** Oldest ID first. */
+async function readPeople(
+  db: Db,
+  state: LeadState,
+  filter: LeadFilter,
+  where: RawBuilder<unknown>,
+  { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
+): Promise<readonly LeadRecord[]> {
+  const { table, column, from, columns, isInState } = STATES[state];
+  const { since, until, flag, missingIn, exportedIn, attributionHolds } = filter;
+  if (table === 'imported_leads' && (flag ?? attributionHolds) !== undefined) return [];
+  const at = sql.ref(`p.${column}`);
+  const conditions = [
+    where,
+    isInState,
+    ...(state === 'imported' && !evenSuppressed ? [sql`not (${isSuppressed})`] : []),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+    ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
+    ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
+    ...mayBeWanted(filter),
+  ];
+  const { rows } = await sql<LeadRecord>`
+    select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
+    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('p.id')}
+  `.execute(db);
+  const isFound = closeLook(filter);
+  return isFound === null ? rows : rows.filter(isFound);
+}
+
+/** Search order: one function finds the ID that another returns. */
+const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
+
+export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
+  for (const table of TABLES_OF_PEOPLE) {
+    const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
+    if (row !== undefined) return row.email;
+  }
+  return undefined;
+}
+
+/** The lead's, the imported person's or the first form's ID, by e-mail address. */
+export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  for (const table of TABLES_OF_PEOPLE) {
+    const left = emails.filter((email) => !ids.has(email));
+    if (left.length === 0) break;
+    const rows = await db
+      .selectFrom(table)
+      .select((eb) => ['email', eb.fn.min('id').as('id')])
+      .where('email', 'in', left)
+      .groupBy('email')
+      .execute();
+    for (const { email, id } of rows) ids.set(email, id);
+  }
+  return ids;
+}
+
+export type Holder = {
+  /** Null for an imported or unverified person. */
+  readonly leadId: string | null;
+  readonly lastVerifiedAt: number | null;
+};
+
+/** @param email as stored @returns null if no data is held about it */
+export async function findHolder(db: Db, email: string): Promise<Holder | null> {
+  const lead = await db
+    .selectFrom('leads')
+    .select(['id', 'last_verified_at'])
+    .where('email', '=', email)
+    .executeTakeFirst();
+  if (lead !== undefined) return { leadId: lead.id, lastVerifiedAt: lead.last_verified_at };
+  const ids = await idsOfPeople(db, [email]);
+  return ids.has(email) ? { leadId: null, lastVerifiedAt: null } : null;
+}
+
+/** @param email as stored @returns the first state's, even if suppressed */
+export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+  for (const state of BY_WEIGHT) {
+    const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
+    if (person !== undefined) return person;
+  }
+  return undefined;
+}
+
+/** Most informative first: an imported person who asks for a code still counts as imported. */
+const BY_WEIGHT = [
+  'verified',
+  'suppressed',
+  'imported',
+  'unverified',
+] as const satisfies readonly LeadState[];
+
+const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
+
+/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<Omit<LeadRecord, 'state' | 'state_since'> | undefined> {
+  const { rows } = await sql<LeadRecord>`
+    select ${COMMON}, ${LEADS.columns} from ${LEADS.from} where ${sql.ref('p.id')} = ${id}
+    ${engine === 'postgres' ? sql`for update of ${sql.ref('p')}` : sql``}
+  `.execute(tx);
+  return rows[0];
+}

@@ -1,0 +1,199 @@
+// Whether the database answers and takes writes: for the server's health, and for the doctor.
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { Kysely, sql } from 'kysely';
+
+import { openDatabase, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { createLastWrites, writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite.ts';
+import { compareMigrations } from '#server/db/migrations/migrate.ts';
+import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
+import { refusesEverybody } from '#server/db/tables/outbox.ts';
+import { countEvents } from '#server/db/tables/webhook-events.ts';
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
+
+/**
+ * Throws the database's error.
+ * @returns "file lost" if the file was deleted or replaced
+ */
+export async function pingDatabase({
+  db,
+  isFileOurs,
+}: Pick<OpenDatabase, 'db' | 'isFileOurs'>): Promise<'well' | 'file lost'> {
+  await sql`select 1`.execute(db);
+  return isFileOurs() ? 'well' : 'file lost';
+}
+
+const TRY_EVERY_MS = 5_000;
+/** Maximum wait for a hanging test write. */
+const TRY_WITHIN_MS = 1_000;
+const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
+
+/**
+ * By the last writes; while they fail, it tries one at intervals.
+ * @param clock milliseconds since 1970
+ */
+export function createWriteCheck(
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
+  clock: () => number,
+): () => Promise<WriteFault | null> {
+  let triedAt = -Infinity;
+  let trying: Promise<void> | null = null;
+
+  const tryOnce = async (): Promise<void> => {
+    await countInWindow(db, TRIES.key, TRIES.windowMs, clock()).catch(() => {});
+    trying = null;
+  };
+
+  return async () => {
+    if (writes.fault() === null) return null;
+    if (trying === null && Math.abs(clock() - triedAt) >= TRY_EVERY_MS) {
+      triedAt = clock();
+      trying = tryOnce();
+    }
+    if (trying !== null) await atMost(TRY_WITHIN_MS, trying);
+    return writes.fault();
+  };
+}
+
+async function atMost(ms: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
+
+const PATIENCE_MS = 5_000;
+const MOST_DAMAGE = 3;
+
+export type Look = {
+  readonly pending: readonly string[];
+  /** Migrations of a newer release. */
+  readonly unknown: readonly string[];
+  readonly secretIds: readonly string[];
+  /** By its server's clock. Milliseconds since 1970. */
+  readonly newestAt: number | null;
+  readonly deadEvents: number;
+  /** Within an hour. */
+  readonly refusesEverybody: boolean;
+  /** As far as can be seen without writing to SQLite's file. */
+  readonly writeFault: WriteFault | 'denied' | null;
+  /** The database's clock minus ours, in milliseconds. */
+  readonly clockAheadMs: number | null;
+};
+
+/**
+ * Read-only check of integrity, migrations and writability.
+ * @throws the database's error
+ */
+export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
+  if (config.engine === 'sqlite') {
+    const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
+    const db: Db = new Kysely({
+      dialect: createSqliteDialect({
+        sqlite,
+        patienceMs: PATIENCE_MS,
+        isFileOurs: () => true,
+        writes: createLastWrites(Date.now),
+      }),
+    });
+    try {
+      return { ...(await lookAtRows(db)), writeFault: findFileFault(config.file), clockAheadMs: null };
+    } finally {
+      await db.destroy();
+    }
+  }
+  const { db, close } = openDatabase(config, () => {});
+  try {
+    const rowsSeen = await lookAtRows(db);
+    const asked = Date.now();
+    const { rows } = await sql<{ now: number; read_only: string }>`
+      select extract(epoch from clock_timestamp()) * 1000 as now, current_setting('transaction_read_only') as read_only
+    `.execute(db);
+    const ours = (asked + Date.now()) / 2;
+    const isReadOnly = rows[0]?.read_only !== 'off';
+    const isBehind = rowsSeen.pending.length > 0;
+    return {
+      ...rowsSeen,
+      writeFault: isReadOnly ? 'read-only' : isBehind ? null : await tryToWrite(db),
+      clockAheadMs: Math.round(Number(rows[0]?.now) - ours),
+    };
+  } finally {
+    await close();
+  }
+}
+
+function findFileFault(file: string): Look['writeFault'] {
+  try {
+    for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
+    return null;
+  } catch (error) {
+    const code = errorCode(error);
+    return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
+  }
+}
+
+/** More than the free space of existing pages. */
+const ROWS_TO_TRY = 40;
+
+/** Rows of 2 kB, rolled back. */
+async function tryToWrite(db: Db): Promise<Look['writeFault']> {
+  const takenBack = new Error('Taken back.');
+  try {
+    await db.transaction().execute(async (tx) => {
+      for (let row = 0; row < ROWS_TO_TRY; row += 1) {
+        const key = `try of the doctor ${randomBytes(1_000).toString('hex')}`;
+        await countInWindow(tx, key, 1, 0);
+      }
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error === takenBack) return null;
+    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return 'denied';
+    const fault = writeFaultOf(error);
+    if (fault === null) throw error;
+    return fault;
+  }
+  return null;
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
+  const migrations = await compareMigrations(db);
+  if (migrations.pending.length > 0)
+    return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
+  const newest = await Promise.all([
+    db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
+    db.selectFrom('outbox').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
+    db
+      .selectFrom('consent_receipts')
+      .select('verified_at as at')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  ]);
+  const times = newest.flatMap((row) => (row === undefined ? [] : [row.at]));
+  return {
+    ...migrations,
+    secretIds: await knownSecretIds(db),
+    newestAt: times.length === 0 ? null : Math.max(...times),
+    deadEvents: (await countEvents(db)).dead,
+    refusesEverybody: await refusesEverybody(db, Date.now()),
+  };
+}
+
+/** Reads the whole file. @returns errors in SQLite's words */
+export function findDamage(file: string): readonly string[] {
+  using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
+  const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();
+  return rows.map((row) => String(row['quick_check'])).filter((line) => line !== 'ok');
+}

@@ -1,0 +1,161 @@
+// Funnel steps by day and source, and by day and variant.
+import { sql } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
+
+export type FunnelCount = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly step: FunnelStep;
+  readonly source: string;
+  readonly count: number;
+};
+
+const AT_ONCE = 500;
+
+/**
+ * Rows per day are bounded whatever strangers send: further sources are counted together. Processes take turns, so the bound
+ * holds for all.
+ * @param bound mostSources: sources per day and step; others: the name for the rest
+ */
+export async function addFunnelCounts(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  counts: readonly FunnelCount[],
+  { mostSources, others }: { readonly mostSources: number; readonly others: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (engine === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtextextended('funnel', 0))`.execute(tx);
+    const known = await tx
+      .selectFrom('funnel_counts')
+      .select(['day', 'step', 'source'])
+      .where('day', 'in', [...new Set(counts.map(({ day }) => day))])
+      .execute();
+    const sourcesOf = new Map<string, Set<string>>();
+    const sources = ({ day, step }: { readonly day: number; readonly step: string }): Set<string> => {
+      const key = `${day} ${step}`;
+      const set = sourcesOf.get(key) ?? new Set();
+      sourcesOf.set(key, set);
+      return set;
+    };
+    for (const row of known) if (row.source !== others) sources(row).add(row.source);
+
+    const rows = new Map<string, FunnelCount>();
+    for (const one of counts) {
+      const named = sources(one);
+      const hasRow = one.source === others || named.has(one.source) || named.size < mostSources;
+      const source = hasRow ? one.source : others;
+      if (source !== others) named.add(source);
+      const key = `${one.day} ${one.step} ${source}`;
+      rows.set(key, { ...one, source, count: (rows.get(key)?.count ?? 0) + one.count });
+    }
+    const all = [...rows.values()];
+    for (let from = 0; from < all.length; from += AT_ONCE)
+      await tx
+        .insertInto('funnel_counts')
+        .values(all.slice(from, from + AT_ONCE))
+        .onConflict((conflict) =>
+          conflict
+            .columns(['day', 'step', 'source'])
+            .doUpdateSet((eb) => ({ count: eb('funnel_counts.count', '+', eb.ref('excluded.count')) })),
+        )
+        .execute();
+  });
+}
+
+/** Days since 1970. */
+export async function firstFunnelDay(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom('funnel_counts')
+    .select((eb) => eb.fn.min('day').as('day'))
+    .executeTakeFirst();
+  return row?.day ?? null;
+}
+
+export async function isSourceCounted(db: Db, source: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('funnel_counts')
+    .select('day')
+    .where('source', '=', source)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Last day included. */
+export async function funnelSums(
+  db: Db,
+  {
+    from,
+    last,
+    mostSources,
+    source,
+  }: {
+    readonly from: number;
+    readonly last: number;
+    readonly mostSources: number;
+    readonly source?: string | undefined;
+  },
+): Promise<{
+  readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
+  readonly sources: readonly { readonly source: string; readonly count: number }[];
+}> {
+  const within = db
+    .selectFrom('funnel_counts')
+    .where('day', '>=', from)
+    .where('day', '<=', last)
+    .$if(source !== undefined, (query) => query.where('source', '=', source!));
+  const sum = sql<number>`cast(sum(count) as bigint)`;
+  const days = await within
+    .select(['day', 'step', sum.as('count')])
+    .groupBy(['day', 'step'])
+    .execute();
+  const sources = await within
+    .select(['source', sum.as('count')])
+    .where('step', '=', 'seen' satisfies FunnelStep)
+    .groupBy('source')
+    .orderBy(sum, 'desc')
+    .orderBy('source')
+    .limit(mostSources)
+    .execute();
+  return { days, sources };
+}
+
+export type VariantCount = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly step: FunnelStep | VariantStep;
+  readonly variant: string;
+  readonly count: number;
+};
+
+/** Rows are bounded, because the caller knows the variants. */
+export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
+  if (counts.length === 0) return;
+  const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;
+  await db
+    .insertInto('variant_counts')
+    // In one order, so concurrent processes don't deadlock.
+    .values(counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['day', 'step', 'variant'])
+        .doUpdateSet((eb) => ({ count: eb('variant_counts.count', '+', eb.ref('excluded.count')) })),
+    )
+    .execute();
+}
+
+export async function variantDays(
+  db: Db,
+  step: VariantStep,
+  variants: readonly string[],
+): Promise<readonly { readonly day: number; readonly variant: string; readonly count: number }[]> {
+  return db
+    .selectFrom('variant_counts')
+    .select(['day', 'variant', 'count'])
+    .where('step', '=', step)
+    .where('variant', 'in', variants)
+    .orderBy('day')
+    .execute();
+}

@@ -1,0 +1,119 @@
+import type { Selectable } from 'kysely';
+
+import { columnsOf, type Schema } from '#server/db/all-tables.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+
+export type DeskSession = Selectable<Schema['desk_sessions']>;
+
+export async function insertSession(db: Db, session: DeskSession): Promise<void> {
+  await db.insertInto('desk_sessions').values(session).execute();
+}
+
+/** @param now milliseconds since 1970 */
+export const findSession = (
+  db: Db,
+  { id, now }: { id: string; now: number },
+): Promise<DeskSession | undefined> =>
+  db
+    .selectFrom('desk_sessions')
+    .select(columnsOf('desk_sessions'))
+    .where('id', '=', id)
+    .where('ends_at', '>', now)
+    .executeTakeFirst();
+
+export const sessionsOf = (db: Db, { email, now }: { email: string; now: number }): Promise<DeskSession[]> =>
+  db
+    .selectFrom('desk_sessions')
+    .select(columnsOf('desk_sessions'))
+    .where('email', '=', email)
+    .where('ends_at', '>', now)
+    .orderBy('id', 'desc')
+    .execute();
+
+/** @returns false if they have no such session */
+export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_sessions')
+    .where('id', '=', id)
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
+
+/** @returns false if the ID already exists */
+export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('desk_passkeys')
+    .values(passkey)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirstOrThrow();
+  return Number(numInsertedOrUpdatedRows) > 0;
+}
+
+export const findPasskey = (db: Db, id: string): Promise<DeskPasskey | undefined> =>
+  db.selectFrom('desk_passkeys').select(columnsOf('desk_passkeys')).where('id', '=', id).executeTakeFirst();
+
+export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
+  db
+    .selectFrom('desk_passkeys')
+    .select(columnsOf('desk_passkeys'))
+    .where('email', '=', email)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+
+/**
+ * @param use counter: 0 without one
+ * @returns false if another use has the same count, so one is a copy
+ */
+export async function noteUse(
+  tx: Db,
+  { id, counter, publicKey, now }: { id: string; counter: number; publicKey: string; now: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('desk_passkeys')
+    .set({ counter, public_key: publicKey, used_at: now })
+    .where('id', '=', id)
+    .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** @returns false if they have no such passkey */
+export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_passkeys')
+    .where('id', '=', id)
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;
+
+export type DeletedAccess = Readonly<Record<(typeof TABLES)[number], number>>;
+
+export async function deleteDeskAccess(db: Db, except: readonly string[] = []): Promise<DeletedAccess> {
+  const deleted = { desk_sessions: 0, desk_sign_ins: 0, desk_passkeys: 0 };
+  for (const table of TABLES) {
+    const { numDeletedRows } = await db
+      .deleteFrom(table)
+      .$if(except.length > 0, (query) => query.where('email', 'not in', except))
+      .executeTakeFirstOrThrow();
+    deleted[table] = Number(numDeletedRows);
+  }
+  return deleted;
+}
+
+/** Passkeys stay. @returns number of unexpired sessions */
+export async function endSessionsOf(
+  db: Db,
+  { email, now }: { readonly email: string; readonly now: number },
+): Promise<number> {
+  const open = await sessionsOf(db, { email, now });
+  await db.deleteFrom('desk_sessions').where('email', '=', email).execute();
+  await db.deleteFrom('desk_sign_ins').where('email', '=', email).execute();
+  return open.length;
+}

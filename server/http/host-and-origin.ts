@@ -1,0 +1,93 @@
+// Requires exactly one host per request, because a proxy and this server could each read a different one, and
+// rejects cross-site writes, and cross-site reads at the desk. Cookies are SameSite=Lax and bodies must be
+// JSON, so the latter is a third protection.
+import type { IncomingMessage } from 'node:http';
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import type { SendError } from '#server/http/errors.ts';
+import { API } from '#shared/api.ts';
+
+/** Host and optional port (RFC 3986). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i;
+
+export const HOST_SENTENCE = 'The request has to name one host. Please send one Host header.';
+
+/** @returns false if the response must be 400 (RFC 9112, section 3.2) */
+export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
+    hosts += 1;
+    if (hosts > 1 || !HOST.test(rawHeaders[at + 1] ?? '')) return false;
+  }
+  return hosts === 1 || httpVersion === '1.0';
+}
+
+/**
+ * True for the page's host with or without "www.", or with a final dot, where the form would be refused after
+ * it was filled in. Any other name may come from a proxy, and a redirect could loop.
+ * @param publicUrl a value of PUBLIC_URL
+ */
+export function createHasOtherName(publicUrl: string): (request: IncomingMessage) => boolean {
+  const { host } = new URL(publicUrl);
+  const names = [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`];
+  const others = new Set([...names, ...names.map((name) => name.replace(/(?=:|$)/, '.'))]);
+  others.delete(host);
+  return ({ headers }) => headers.host !== undefined && others.has(headers.host.toLowerCase());
+}
+
+/**
+ * Browsers send Origin with every POST, and Sec-Fetch-Site (Fetch Metadata, W3C) relates the two sites;
+ * programs send neither. "another name" is our page under another host name.
+ */
+type Origin = 'ours' | 'another name' | 'another site';
+
+function originOf({ headers }: FastifyRequest, ours: string): Origin {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'another site';
+  if (headers.origin === undefined || headers.origin === ours) return 'ours';
+  const origin = URL.parse(headers.origin);
+  if (origin === null || origin.host !== headers.host?.toLowerCase()) return 'another site';
+  // An operator may use localhost or 127.0.0.1. Any other matching name proves nothing: an attacker's host
+  // name can resolve to this machine (DNS rebinding).
+  return LOOPBACK.test(origin.hostname) ? 'ours' : 'another name';
+}
+
+export type UrlSetting = 'PUBLIC_URL' | 'DESK_URL';
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+/**
+ * Refuses cross-site requests before reading their bodies.
+ * @param page urlSetting: the setting that `publicUrl` comes from; null for the desk on this machine
+ */
+export function refuseOtherOrigins(
+  app: FastifyInstance,
+  { publicUrl, urlSetting }: { readonly publicUrl: string; readonly urlSetting: UrlSetting | null },
+  sendError: SendError,
+): void {
+  const { origin: ours } = new URL(publicUrl);
+  let warned = false;
+  app.addHook('onRequest', async (request, reply) => {
+    // Reads at the desk write to the audit log and cost time, and any site can link to them.
+    const mayBeRead = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
+    if (mayBeRead && (request.method === 'GET' || request.method === 'HEAD')) return;
+    // Mail programs post from anywhere, without a cookie (RFC 8058).
+    if (request.routeOptions.url === API.unsubscribe) return;
+    const origin = originOf(request, ours);
+    if (origin === 'ours') return;
+    if (origin === 'another name' && !warned) {
+      warned = true;
+      request.log.warn(
+        `A form came from another address than ${ours}, and was refused. ${
+          urlSetting === null
+            ? 'Open the page at its own.'
+            : `If people open the page there, set ${urlSetting} to it.`
+        }`,
+      );
+    }
+    return sendError(reply, 'wrong-origin');
+  });
+}

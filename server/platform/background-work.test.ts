@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+
+import { startWakeLoop } from '#server/platform/background-work.ts';
+
+const HOUR_MS = 3_600_000;
+
+function startLoop(options: { restsFirst?: boolean } = {}) {
+  const rounds: PromiseWithResolvers<void>[] = [];
+  const errors: unknown[] = [];
+  const loop = startWakeLoop({
+    pollMs: HOUR_MS,
+    work: () => {
+      const round = Promise.withResolvers<void>();
+      rounds.push(round);
+      return round.promise;
+    },
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { loop, rounds, errors };
+}
+
+it('a loop woken during a round starts the next one right after it', async () => {
+  const { loop, rounds } = startLoop();
+  loop.wake();
+  loop.wake();
+  await setImmediate();
+  assert.equal(rounds.length, 1, 'one round at a time');
+  rounds[0]?.resolve();
+  await setImmediate();
+  assert.equal(rounds.length, 2, 'two calls make one further round');
+  rounds[1]?.resolve();
+  await setImmediate();
+  assert.equal(rounds.length, 2);
+  await loop.stop();
+});
+
+it('a loop continues after a failed round', async () => {
+  const { loop, rounds, errors } = startLoop();
+  rounds[0]?.reject(new Error('away'));
+  await setImmediate();
+  assert.equal(errors.length, 1);
+  loop.wake();
+  await setImmediate();
+  assert.equal(rounds.length, 2);
+  rounds[1]?.resolve();
+  await loop.stop();
+});
+
+it('stopping a loop waits for its round and starts no other', async () => {
+  const { loop, rounds } = startLoop();
+  loop.wake();
+  let stopped = false;
+  const stopping = loop.stop().then(() => (stopped = true));
+  await setImmediate();
+  assert.equal(stopped, false);
+  rounds[0]?.resolve();
+  await stopping;
+  assert.equal(rounds.length, 1);
+});
+
+it('a loop with restsFirst waits until woken', async () => {
+  const { loop, rounds } = startLoop({ restsFirst: true });
+  await setImmediate();
+  assert.equal(rounds.length, 0);
+  loop.wake();
+  await setImmediate();
+  assert.equal(rounds.length, 1);
+  rounds[0]?.resolve();
+  await loop.stop();
+});

@@ -1,3 +1,0 @@
-/** Such as ENOENT or 57014, or null. */
-export const errorCode = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;

@@ -1,0 +1,74 @@
+// The project's folder, and files that only their owner may read.
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import { errorCode } from '#server/platform/system-errors.ts';
+
+/** The folder of package.json. */
+export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
+
+const FOR_OTHERS = 0o077;
+
+/**
+ * Creates the folder and its parents if missing, readable only by its owner. An existing one is unchanged.
+ */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Removes other users' permissions. Ignores a missing file, and one that another user owns. */
+export function makePrivate(name: string): void {
+  const mode = modeOf(name);
+  if (mode === null || (mode & FOR_OTHERS) === 0) return;
+  try {
+    chmodSync(name, mode & ~FOR_OTHERS);
+  } catch (error) {
+    if (!isPermission(error)) throw error;
+  }
+}
+
+export function makeWholeFolderPrivate(folder: string): void {
+  makePrivateFolder(folder);
+  makePrivate(folder);
+  for (const name of readdirSync(folder)) makePrivate(path.join(folder, name));
+}
+
+/**
+ * Creates an empty file at any umask; an existing one is only made private.
+ * @throws EISDIR for a folder, EFTYPE for a device, a pipe or a socket
+ */
+export function touchPrivateFile(file: string): void {
+  // A path given by mistake, such as a folder or /dev/null, may be used by others.
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) {
+    const code = stats.isDirectory() ? 'EISDIR' : 'EFTYPE';
+    throw Object.assign(new Error(`${file} is not a file.`), { code });
+  }
+  // Closing an existing file would release this process's locks on it (POSIX, close).
+  if (stats === undefined) closeSync(openSync(file, 'a', 0o600));
+  makePrivate(file);
+}
+
+export function flushFolder(folder: string): void {
+  // Windows rejects fsync on folders.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+export function openToOthers(names: readonly string[]): string[] {
+  if (process.platform === 'win32') return [];
+  return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
+}
+
+export const sayOpenToOthers = (name: string): string =>
+  `Other users of this machine can read ${name}. Unless they need to, remove their access: chmod go= ${name}`;
+
+const modeOf = (name: string): number | null => {
+  const stats = statSync(name, { throwIfNoEntry: false });
+  return stats ? stats.mode & 0o7777 : null;
+};
+
+const isPermission = (error: unknown): boolean =>
+  ['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '');

@@ -1,0 +1,150 @@
+// Networks of visitors and limits per network, this machine, and the IP addresses that a webhook may call.
+import { lookup as lookupOnThisMachine, type LookupAddress } from 'node:dns';
+import { isIPv6, type LookupFunction } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
+/**
+ * IPv4: the IP address. IPv6: its /64, the smallest network a subscriber gets (RFC 6177), so nobody has 2^64
+ * separate counts.
+ * @param clientAddress as server/http/visitor-address.ts reads it
+ */
+export function networkOf(clientAddress: string): string {
+  if (!isIPv6(clientAddress) || !ipaddr.isValid(clientAddress)) return clientAddress;
+  const address = ipaddr.process(clientAddress);
+  if (address.kind() === 'ipv4') return address.toString();
+  const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
+    .toNormalizedString()
+    .split('%');
+  return `${network}/64`;
+}
+
+type Outcome =
+  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
+
+/**
+ * A limit counted in bounded memory, for events that are not worth a database row. A window begins with the
+ * first event after the last one ended.
+ * @returns counts an event of an IP address and tells whether it is within the limit. Times are milliseconds
+ * since 1970
+ */
+export function createNetworkLimit({
+  most,
+  windowMs,
+  mostNetworks,
+}: {
+  readonly most: number;
+  readonly windowMs: number;
+  /** Networks in memory; the oldest are forgotten first. */
+  readonly mostNetworks: number;
+}): (clientAddress: string, now: number) => Outcome {
+  const windows = new Map<string, { readonly endsAt: number; count: number }>();
+
+  return (clientAddress, now) => {
+    const network = networkOf(clientAddress);
+    const known = windows.get(network);
+    if (known !== undefined && known.endsAt > now) {
+      if (known.count >= most)
+        return { type: 'exceeded', retryAfterSeconds: Math.max(1, Math.ceil((known.endsAt - now) / 1000)) };
+      known.count += 1;
+      return { type: 'allowed' };
+    }
+    windows.delete(network);
+    windows.set(network, { endsAt: now + windowMs, count: 1 });
+    const [oldest] = windows.keys();
+    if (windows.size > mostNetworks && oldest !== undefined) windows.delete(oldest);
+    return { type: 'allowed' };
+  };
+}
+
+/**
+ * Decides without a DNS query.
+ * @param host from a URL; empty means the default, this machine
+ */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (bare === '' || bare === 'localhost' || bare.endsWith('.localhost')) return true;
+  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
+}
+
+// Decides which IP addresses a webhook may call. Names are checked in the connection's own DNS query, so a
+// later change of DNS (rebinding) gains nothing.
+
+const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
+/**
+ * Cloud metadata services that look public or private, in addition to link-local and reserved IP addresses.
+ */
+const METADATA = [
+  '168.63.129.16/32', // Azure
+  '100.100.100.200/32', // Alibaba
+  'fd00:100::100:200/128',
+  'fd00:ec2::/32', // Amazon
+  'fd20:ce::254/128', // Google
+  'fd00:c1::a9fe:a9fe/128', // Oracle
+  'fd00:42::42/128', // Scaleway
+  'fd00:a9fe:a9fe::1/128', // Akamai
+].map((network) => ipaddr.parseCIDR(network));
+
+/** The only range of IPv6 assigned on the internet. */
+const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96');
+
+export function kindOfAddress(text: string): 'public' | 'private' | 'never' {
+  if (!ipaddr.isValid(text)) return 'never';
+  const address = embeddedAddress(ipaddr.process(text));
+  if (ipaddr.subnetMatch(address, { metadata: METADATA }, 'other') === 'metadata') return 'never';
+  const range = address.range();
+  if (PRIVATE.has(range)) return 'private';
+  const isAssigned = address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
+  return range === 'unicast' && isAssigned ? 'public' : 'never';
+}
+
+/** IPv6 embeds IPv4 in two forms: NAT64 (RFC 6052) and IPv4-compatible (RFC 4291). */
+function embeddedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address.kind() === 'ipv4') return address;
+  const range = address.range();
+  const isEmbedded = range === 'rfc6052' || (range === 'unicast' && address.match(IPV4_COMPATIBLE));
+  return isEmbedded ? new ipaddr.IPv4(address.toByteArray().slice(-4)) : address;
+}
+
+export type AddressRules = {
+  readonly allowPrivate: boolean;
+  /** False without TLS. */
+  readonly allowPublic: boolean;
+};
+
+/** @returns null if permitted; otherwise a reason that does not repeat the IP address */
+export function addressRefusal(address: string, { allowPrivate, allowPublic }: AddressRules): string | null {
+  const kind = kindOfAddress(address);
+  if (kind === 'never') return 'refused: an address that is never called';
+  if (kind === 'private' && !allowPrivate) return 'refused: a private address';
+  if (kind === 'public' && !allowPublic) return 'refused: a public address, in clear';
+  return null;
+}
+
+export type ResolveName = (
+  hostname: string,
+  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export const resolveOnThisMachine: ResolveName = (hostname, callback) =>
+  lookupOnThisMachine(hostname, { all: true }, callback);
+
+export class AddressRefused extends Error {}
+
+/** Fails unless every IP address of the name is permitted. */
+export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, (error, addresses) => {
+      const refusal = addresses
+        ?.map(({ address }) => addressRefusal(address, rules))
+        .find((reason) => reason !== null);
+      const [first] = addresses ?? [];
+      if (error !== null) callback(error, '');
+      else if (refusal !== undefined) callback(new AddressRefused(refusal), '');
+      else if (first === undefined) callback(new Error('The name has no address.'), '');
+      else if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

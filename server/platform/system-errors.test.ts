@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
+import { distFolder } from '#server/http/releases.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { inFolder } from '#testing/folder.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+
+const noDisk = whyNoDisk();
+
+function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(PROJECT_FOLDER, file), ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('an error of the operating system', () => {
+  const failing = (code: string, syscall: string, rest = {}) =>
+    Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
+
+  it('becomes a sentence with the file and the action', () => {
+    for (const [error, sentence] of [
+      [
+        failing('ENOSPC', 'write'),
+        'A file cannot be written: the disk is full. Make room, or name another place.',
+      ],
+      [
+        failing('EROFS', 'open', { path: '/a' }),
+        '/a cannot be opened: the disk is read-only. Name another place.',
+      ],
+      [
+        failing('EIO', 'read'),
+        'A file cannot be read: the disk reports an error. Check the disk, or name another place.',
+      ],
+      [
+        failing('EDQUOT', 'mkdir', { path: '/a' }),
+        '/a cannot be written: this user has used up a quota of the disk. Make room, or name another place.',
+      ],
+      [
+        new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
+        '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
+      ],
+      [failing('ENOENT', 'open', { path: '/a' }), null],
+      [failing('EACCES', 'listen'), null],
+      [failing('EPERM', 'kill'), null],
+      [Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' }), null],
+      ['ENOSPC', null],
+    ] as const)
+      assert.equal(explainSystemFailure(error), sentence);
+    assert.equal(
+      explainWriting(failing('EFBIG', 'write'), 'x.csv'),
+      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
+    );
+  });
+});
+
+describe('the start', () => {
+  it('reports our own faults as such, and a full disk as a full disk', () =>
+    inFolder((folder) => {
+      for (const room of ['platform', 'startup'])
+        mkdirSync(path.join(folder, 'server', room), { recursive: true });
+      const files = [
+        'start.js',
+        ...['checked-start.js', 'collect-garbage.ts', 'system-errors.ts'].map((file) => `platform/${file}`),
+      ];
+      for (const file of files)
+        copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
+      writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
+      const start = (main: string) => {
+        writeFileSync(path.join(folder, 'server', 'startup', 'main.ts'), main);
+        const { status, stderr } = spawnSync(process.execPath, [path.join(folder, 'server', 'start.js')], {
+          encoding: 'utf8',
+          env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' },
+        });
+        assert.equal(status, 1);
+        return stderr;
+      };
+      assert.match(
+        start(`throw new TypeError('nobody foresaw this');`),
+        /^The server cannot start:\n {2}- This is a bug in the page\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+      );
+      assert.equal(
+        start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
+        'The server cannot start:\n  - /a cannot be written: the disk is full. Make room, or name another place.\n',
+      );
+    }));
+});
+
+describe('npm run build and npm run picture', () => {
+  it('report a full disk and leave no partial files', { skip: noDisk }, () =>
+    inFolder((folder) =>
+      withSmallDisk({ size: '100k' }, async (disk) => {
+        const campaign = path.join(folder, 'full');
+        cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+        const dist = distFolder(PROJECT_FOLDER, campaign);
+        mkdirSync(path.dirname(dist), { recursive: true });
+        symlinkSync(disk, dist);
+        try {
+          const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign });
+          assert.equal(built.status, 1);
+          assert.match(
+            built.stderr,
+            new RegExp(
+              `${dist} cannot be written: the disk is full\\. Make room, or name another place\\.\n$`,
+            ),
+          );
+          assert.doesNotMatch(built.stderr, /^ +at |fault/m);
+          assert.deepEqual(readdirSync(path.join(disk, 'building')), []);
+        } finally {
+          rmSync(dist);
+        }
+        fillDisk(disk);
+        rmSync(path.join(campaign, 'media'), { recursive: true });
+        symlinkSync(disk, path.join(campaign, 'media'));
+        const picture = path.join(TEST_CAMPAIGN, 'media', 'og.png');
+        assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
+          status: 1,
+          stdout: '',
+          stderr: `${campaign}/media/og.png cannot be written: the disk is full. Make room, or name another place.\n`,
+        });
+        assert(!readdirSync(disk).some((name) => name.startsWith('og')));
+      }),
+    ),
+  );
+
+  it('tell an invalid picture from a failed write', () =>
+    inFolder((folder) => {
+      const picture = (file: string) =>
+        run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;
+      assert.equal(picture('absent.png'), 'absent.png cannot be used: Input file is missing: absent.png\n');
+      writeFileSync(path.join(folder, 'media'), '');
+      assert.equal(
+        picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
+        `${folder}/media/og.png cannot be written: something else has that name. Move it away, or name another place.\n`,
+      );
+    }));
+});

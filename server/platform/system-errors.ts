@@ -1,0 +1,92 @@
+// Turns errors of the operating system into sentences with an action, and reports everything else as our own
+// fault.
+import process from 'node:process';
+
+/** Such as ENOENT or 57014, or null. */
+export const errorCode = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+/** Follow "cannot be written: ". */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'its folder is a file. Name another.',
+  EISDIR: 'it is a folder. Name a file in it.',
+  ELOOP: 'its symbolic links form a loop. Name another.',
+  EEXIST: 'something else has that name. Move it away, or name another place.',
+  ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
+  EACCES: 'permission is denied. Give it to this user, or name another place.',
+  EPERM: 'permission is denied. Give it to this user, or name another place.',
+  EROFS: 'the disk is read-only. Name another place.',
+  ENOSPC: 'the disk is full. Make room, or name another place.',
+  EDQUOT: 'this user has used up a quota of the disk. Make room, or name another place.',
+  EFBIG:
+    'it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
+  EIO: 'the disk reports an error. Check the disk, or name another place.',
+  EMFILE: 'too many files are open. Raise the limit (ulimit -n), and try again.',
+  ENFILE: 'too many files are open on this machine. End other programs, and try again.',
+  EBUSY: 'another program uses it. Stop that one, and try again.',
+};
+
+/** Only for writing: elsewhere a missing file is our own fault. */
+const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
+  ...REASONS,
+  ENOENT: 'its folder does not exist. Make it first, or name another.',
+  ENXIO: 'nothing there accepts it. Name a file.',
+  EPIPE: 'nothing reads from it any more. Start its reader again.',
+};
+
+const ACTS: Readonly<Record<string, string>> = {
+  open: 'opened',
+  read: 'read',
+  scandir: 'read',
+  stat: 'read',
+  lstat: 'read',
+  realpath: 'read',
+};
+
+type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: unknown };
+
+export function firstOf(error: unknown): Error | null {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+  return error instanceof Error ? error : null;
+}
+
+const isSystemError = (error: Error | null): error is SystemError =>
+  error !== null &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  'syscall' in error &&
+  typeof error.syscall === 'string';
+
+/** @returns a sentence, or null for an error not listed here */
+export function explainWriting(error: unknown, file: string): string | null {
+  const failure = firstOf(error);
+  const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;
+  return reason === undefined ? null : `${file} cannot be written: ${reason}`;
+}
+
+export function explainSystemFailure(error: unknown): string | null {
+  const failure = firstOf(error);
+  if (!isSystemError(failure)) return null;
+  const { code, syscall, path } = failure;
+  const reason = REASONS[code];
+  if (reason === undefined || /^(?:bind|connect|listen|send|kill|spawn)/.test(syscall)) return null;
+  return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
+}
+
+/** @param lines the error and its place */
+export const sayFault = (lines: string): string =>
+  `This is a bug in the page. Please report it where you got the page, with these lines:\n${lines}`;
+
+export const linesOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+/**
+ * For one-shot programs: an unhandled error exits with 1 and a sentence.
+ * @param toLines formats a fault for the report
+ */
+export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
+  process.once('uncaughtException', (error: unknown) => {
+    process.stderr.write(`${explainSystemFailure(error) ?? sayFault(toLines(error))}\n`);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,191 @@
+// The URLs of DATABASE_URL and SMTP_URL: their mistakes, and warnings about connections in clear.
+import path from 'node:path';
+
+import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
+import { isLoopback } from '#server/platform/ip-addresses.ts';
+import type { Environment, ReadSetting } from '#server/settings/setting-values.ts';
+
+export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
+
+export const databaseUrl: ReadSetting<DatabaseAddress> = (text, env) => {
+  if (text.startsWith('file:'))
+    return { value: { engine: 'sqlite', file: text.replace(/^file:(\/\/(?=\/))?/, '') } };
+  const mistakes = isPostgres(text) ? postgresMistakes(text, env) : [NO_DATABASE];
+  return mistakes.length > 0 ? { mistakes } : { value: { engine: 'postgres', url: text } };
+};
+
+const NO_DATABASE = 'must be a URL such as file:./data/leads.db or postgres://user@host/name';
+
+function postgresMistakes(url: string, env: Environment): string[] {
+  const login = loginMistake(url);
+  if (login !== null) return [login];
+  // libpq's multiple hosts: postgres://a,b/name or postgres:///name?host=a,b.
+  if (
+    /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,/.test(url) ||
+    (parametersOf(url).get('host') ?? '').includes(',')
+  )
+    return [
+      'names several hosts. Name one: managed PostgreSQL, Patroni and PgBouncer have one URL that leads to the primary',
+    ];
+  if (!URL.canParse(url)) return [NO_DATABASE];
+  const parameters = parametersOf(url);
+  const choosesTls = Boolean(env['PGSSLMODE']) || [...parameters.keys()].some((key) => key.startsWith('ssl'));
+  const attributes = parameters.get('target_session_attrs') ?? 'any';
+  return [
+    ...(sendsPassword(url, env) && !choosesTls
+      ? [
+          'sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for your own network)',
+        ]
+      : []),
+    ...(['any', 'read-write', 'primary'].includes(attributes)
+      ? []
+      : [
+          `asks for a host to read from (target_session_attrs=${attributes}), but this page writes. Make it read-write`,
+        ]),
+  ];
+}
+
+const parametersOf = (url: string): URLSearchParams => URL.parse(url)?.searchParams ?? new URLSearchParams();
+
+/**
+ * True if a password is sent to PostgreSQL on another machine.
+ * @param env pg's defaults, such as PGHOST
+ */
+function sendsPassword(url: string, env: Environment): boolean {
+  const { hostname, password, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (env['PGHOST'] ?? ''));
+  const secret = password || searchParams.get('password') || env['PGPASSWORD'];
+  // A host that begins with a slash is a local socket.
+  return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
+}
+
+const PARAMETERS: ReadonlySet<string> = new Set(
+  [
+    'host port user password database options application_name fallback_application_name client_encoding encoding',
+    'statement_timeout lock_timeout idle_in_transaction_session_timeout query_timeout target_session_attrs prepare',
+    'ssl sslmode sslcert sslkey sslrootcert sslnegotiation uselibpqcompat',
+  ].flatMap((names) => names.split(' ')),
+);
+
+export function databaseWarnings(name: string, database: DatabaseAddress): string[] {
+  if (database.engine === 'sqlite') return [];
+  const { url } = database;
+  const unknown = [...new Set(parametersOf(url).keys())].filter((key) => !PARAMETERS.has(key));
+  return [
+    ...bareAtWarnings(name, url),
+    ...(unknown.length > 0
+      ? [
+          `${name} has ${unknown.join(' and ')}, which this page does not know and leaves out. Remove it; settings of PostgreSQL itself go into options, such as options=-c%20search_path%3Dleads.`,
+        ]
+      : []),
+    ...(sendsPassword(url, {}) && parametersOf(url).get('sslmode') === 'disable'
+      ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
+      : []),
+  ];
+}
+
+/**
+ * Makes file names absolute.
+ * @param folder of relative names
+ */
+export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {
+  if (database.engine === 'sqlite')
+    return database.file === ':memory:'
+      ? database
+      : { ...database, file: path.resolve(folder, database.file) };
+  const files = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => parametersOf(database.url).has(name));
+  if (files.length === 0) return database;
+  const url = withParameters(database.url, (parameters) => {
+    for (const name of files)
+      // libpq's name for the system's certificate authorities, which are trusted anyway.
+      if (name === 'sslrootcert' && parameters.get(name) === 'system') parameters.delete(name);
+      else parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
+  });
+  return { ...database, url };
+}
+
+/** Characters of a user or password that must be encoded (RFC 3986, section 2.1). */
+const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F' } as const;
+
+/**
+ * Finds a password that ends the login early.
+ * @returns a phrase that follows the name of the setting, or null
+ */
+export function loginMistake(url: string): string | null {
+  const [, rest] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/i.exec(url) ?? [];
+  const end = rest?.lastIndexOf('@') ?? -1;
+  if (rest === undefined || end < 0) return null;
+  const ending = /[#/?]/.exec(rest.slice(0, end));
+  // An "@" in a parameter, as in "?user=me@example.com", is harmless.
+  if (ending === null || /^([^#/?]*@)?[^@#/?]*(\/[^@#?]*)?\?[^@#?]*=/.test(rest)) return null;
+  const found = ending[0] as keyof typeof WRITTEN_AS;
+  return `has a "${found}" in its user or password. Write it as ${WRITTEN_AS[found]} (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
+}
+
+/** Warns of an unencoded "@", which is read as intended because no host can contain one. */
+export function bareAtWarnings(name: string, url: string): string[] {
+  const parsed = URL.parse(url);
+  const isBare =
+    parsed !== null &&
+    /%40/.test(parsed.username + parsed.password) &&
+    /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url);
+  return isBare
+    ? [`${name} has an "@" in its user or password, which is read as part of it. Write it as %40 to be sure.`]
+    : [];
+}
+
+export const smtpUrl: ReadSetting<string> = (text) => {
+  const login = loginMistake(text);
+  if (login !== null) return { mistakes: [login] };
+  const url = URL.parse(text);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol))
+    return { mistakes: ['must be a URL such as smtps://user:password@mail.example.com'] };
+  try {
+    decodeURIComponent(url.username + url.password);
+    return { value: text };
+  } catch {
+    return { mistakes: ['has a "%" in its user or password that must be written %25'] };
+  }
+};
+
+/**
+ * True if it sends a login to another machine and the URL does not permit clear text.
+ * @param url as nodemailer reads it
+ */
+export function needsTls(url: string): boolean {
+  return sendsLogin(url) && !allowsClearText(url);
+}
+
+/** True for a login to another machine without implicit TLS. */
+function sendsLogin(url: string): boolean {
+  const { protocol, username, hostname } = new URL(url);
+  return protocol === 'smtp:' && username !== '' && !isLoopback(hostname);
+}
+
+function allowsClearText(url: string): boolean {
+  const { searchParams } = new URL(url);
+  if (searchParams.get('requireTLS') === 'true') return false;
+  return (
+    searchParams.get('requireTLS') === 'false' ||
+    searchParams.get('ignoreTLS') === 'true' ||
+    searchParams.get('opportunisticTLS') === 'true'
+  );
+}
+
+export function smtpWarnings(url: string): string[] {
+  const { searchParams, hostname } = new URL(url);
+  const warnings = bareAtWarnings('SMTP_URL', url);
+  if (sendsLogin(url) && allowsClearText(url))
+    warnings.push(
+      'SMTP_URL lets user and password go to the mail server in clear, as its parameters say. Remove them to require TLS.',
+    );
+  if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname))
+    warnings.push(
+      'SMTP_URL does not check the certificate of the mail server, as its parameters say: anyone in between could read user and password.',
+    );
+  if (searchParams.has('proxy'))
+    warnings.push(
+      'SMTP_URL names a proxy, and e-mail does not go through one. Remove it, and let this machine reach the mail server itself.',
+    );
+  return warnings;
+}
