@@ -45,7 +45,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   { codes: ['*'], jobs: ['*'] },
   {
     limits: ['limits.ts'],
-    funnel: ['counter.ts', 'routes.ts'],
+    funnel: ['funnel.ts'],
     // Beside the face: what routes answer with, and the built site, which the build writes.
     http: [
       'http.ts',
@@ -65,7 +65,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
     // The desk writes leads in the shape of events.
     webhooks: ['webhooks.ts', 'lead-as-json.ts'],
     // The desk opens the lookup, because it asks DNS; "desk lost" needs no figures.
-    stats: ['stats.ts', 'mail-platform-lookup.ts'],
+    stats: ['stats.ts', 'mail-platforms.ts'],
     mail: [
       'mail.ts',
       // Each letter is queued in the transaction of its cause, by the function in its file.
@@ -77,14 +77,13 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'templates/notice-mail.ts',
       // The desk's doctor examines the account and the key without opening a service.
       'mailer.ts',
-      'mail-server-addresses.ts',
       'dkim-key.ts',
     ],
   },
-  { consent: ['chain.ts', 'check.ts', 'sealer.ts', 'slips.ts', 'withdraw.ts'] },
+  { consent: ['chain.ts', 'check.ts', 'sealer.ts', 'withdraw.ts'] },
   {
     leads: ['routes.ts', 'visitor-service.ts', 'email-domain.ts'],
-    bounces: ['routes.ts', 'read-message.ts', 'accept-message.ts'],
+    bounces: ['routes.ts', 'read-message.ts', 'accept-report.ts'],
     housekeeping: ['housekeeping.ts'],
   },
   { startup: ['service.ts', 'main.ts', 'app.ts', 'why-the-start-failed.ts'] },

@@ -6,10 +6,10 @@ import { composeBreakerNotice } from '#server/mail/templates/notice-mail.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/digest-mail.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
-import { letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
+import { letterHtml, paragraph } from '#server/mail/templates/letter.ts';
 import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/templates/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
-import { answersText, sampleAnswers } from '#shared/own-answers.ts';
+import { answersText, sampleAnswers } from '#shared/own-fields.ts';
 
 export type SampleMail = {
   readonly kind: string;

@@ -1,4 +1,4 @@
-// The API between browser and server: headers and success responses. Requests are in lead.ts, errors in errors.ts.
+// The API between browser and server: headers, success responses and errors. Requests are in lead.ts.
 import * as z from 'zod/mini';
 
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -30,8 +30,8 @@ export const CodeRequested = z.object({
 export type CodeRequested = z.infer<typeof CodeRequested>;
 
 /** The newest code's mail: not yet sent, accepted by a mail server, delayed, or permanently refused. */
-const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
-export type MailFate = z.infer<typeof MailFate>;
+const MailStatus = z.enum(['waiting', 'sent', 'delayed', 'refused']);
+export type MailStatus = z.infer<typeof MailStatus>;
 
 export const OpenChallenge = z.object({
   name: z.string(),
@@ -45,7 +45,7 @@ export const OpenChallenge = z.object({
   askedSecondsAgo: z.number(),
   /** The consent wording that the visitor agreed to; a resend repeats it. Empty if none was sent. */
   consentVersion: z.string(),
-  mail: z.optional(MailFate),
+  mail: z.optional(MailStatus),
   sender: z.optional(z.string()),
   /** The code was used, and this browser has a session. */
   verified: z.optional(z.boolean()),
@@ -60,7 +60,7 @@ export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
  */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
-/** Where the visit came from: `first=…&last=…`, each an encoded query string (shared/attribution.ts). */
+/** Where the visit came from: `first=…&last=…`, each an encoded query string (shared/funnel.ts). */
 export const VISIT_HEADER = 'x-visit';
 
 /** 200 to `GET /api/article`. The server renders the HTML from the operator's Markdown, so it is safe to insert. */
@@ -72,3 +72,35 @@ export const WITH_ARTICLE = 'return=representation';
 
 export const Verified = z.object({ verified: z.literal(true), article: z.optional(Article) });
 export type Verified = z.infer<typeof Verified>;
+
+/** Status of each error. Programs read the code in x-error-code; the toast shows the operator's sentence. */
+export const API_ERRORS = {
+  'invalid-input': 400,
+  'malformed-body': 400,
+  'wrong-code': 400,
+  'no-session': 401,
+  'wrong-signature': 401,
+  'wrong-origin': 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'request-timeout': 408,
+  'page-outdated': 409,
+  'precondition-failed': 412,
+  'body-too-large': 413,
+  'uri-too-long': 414,
+  'unsupported-media-type': 415,
+  'email-domain-refused': 400,
+  'proof-of-work-required': 428,
+  'range-not-satisfiable': 416,
+  'too-many-requests': 429,
+  'too-many-codes': 429,
+  'too-many-tries': 429,
+  'too-many-tries-without-cookies': 429,
+  'internal-error': 500,
+  'mail-backlog': 503,
+  unavailable: 503,
+} as const satisfies Record<string, number>;
+
+export type ApiErrorCode = keyof typeof API_ERRORS;
+
+export const ERROR_CODE_HEADER = 'x-error-code';

@@ -1,13 +1,12 @@
 // The schema of every words file in campaign/. A violation stops build and start with file, line and entry.
 import * as z from 'zod/mini';
 
-import { TOUCH_NAMES } from '#shared/attribution.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { colourMistakes, type Colours } from '#shared/colours.ts';
-import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { API_ERRORS, type ApiErrorCode } from '#shared/api.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
-import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
-import { linkMistake } from '#shared/links.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine, longestAnswer } from '#shared/typed-input.ts';
+import { linkMistake } from '#shared/words.ts';
 
 /** These words are shown verbatim, so HTML and Markdown are mistakes. */
 const MARKUP =

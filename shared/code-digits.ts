@@ -1,5 +1,5 @@
-// Finds a mailed code in any text, in any script.
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+// Finds a mailed code in any text, in any script. Separate, because the first file of the page does not need it.
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 
 const DIGIT = /\p{Nd}/u;
 const DIGITS = /\p{Nd}/gu;

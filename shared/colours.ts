@@ -1,6 +1,7 @@
 // The colours a campaign may choose. The page's paper is fixed, so contrast is checked before the build.
 
-import { PAPER } from '#shared/paper-colours.ts';
+/** Keep in step with web/styles/tokens.css. */
+export const PAPER = { light: '#faf7f0', dark: '#12130f' } as const;
 
 export type ColourPair = { readonly light: string; readonly dark: string };
 /** Links, buttons and ornaments; the dark plate of 'The Solution'. */

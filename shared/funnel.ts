@@ -1,4 +1,5 @@
-// Steps of the funnel that no other table holds. The server counts `seen`; the browser reports the others.
+// Where a visit came from, which variant it asks for, and the steps of the funnel that no other table holds.
+import { singleLine, visibleLength } from '#shared/typed-input.ts';
 
 export const READ_STEPS = ['quarter', 'half', 'three-quarters', 'whole'] as const;
 export type ReadStep = (typeof READ_STEPS)[number];
@@ -6,6 +7,7 @@ export type ReadStep = (typeof READ_STEPS)[number];
 export const REPORTED_STEPS = ['opened', ...READ_STEPS] as const;
 export type ReportedStep = (typeof REPORTED_STEPS)[number];
 
+/** The server counts `seen`; the browser reports the others. */
 export type FunnelStep = 'seen' | ReportedStep;
 
 /** Sent by the page when a browser sees its first variant, because only the browser knows. */
@@ -13,3 +15,45 @@ export const FIRST_SEEN = 'first-seen';
 export type VariantStep = typeof FIRST_SEEN;
 
 export type CountedStep = 'seen' | 'opened' | 'asked' | 'entered';
+
+/** `variant=b` previews a variant; `kept-variant=b` requests the one that this browser was given before. */
+export const variantAskedFor = (url: string): string | null =>
+  /[?&](?:kept-)?variant=([\w-]{0,40})/.exec(url)?.[1] ?? null;
+
+/** An allow-list, with bounded lengths. Never stored in a cookie. */
+const TOUCH_PARAMETERS = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'gclid',
+  'gbraid',
+  'wbraid',
+  'fbclid',
+  'msclkid',
+  'li_fat_id',
+] as const;
+
+const REFERRER = 'referrer';
+export const TOUCH_NAMES = [...TOUCH_PARAMETERS, REFERRER] as const;
+export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string>>>;
+
+const VALUE_MAX_LENGTH = 200;
+const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+
+type Parameters = { readonly get: (name: string) => string | null };
+
+/**
+ * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's
+ * URLSearchParams.
+ */
+export function readTouch(parameters: Parameters): Touch {
+  const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};
+  for (const name of TOUCH_NAMES) {
+    // PostgreSQL refuses U+0000.
+    const value = singleLine((parameters.get(name) ?? '').slice(0, VALUE_MAX_LENGTH));
+    if (visibleLength(value) > 0 && (name !== REFERRER || HOST.test(value))) touch[name] = value;
+  }
+  return touch;
+}

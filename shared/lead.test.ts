@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { asciiAddress, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 
 describe('lead schemas', () => {
   it('Lead and Verification return only the fields of the specification', () => {

@@ -7,33 +7,37 @@ import {
   DOMAIN_MAX_OCTETS,
   EMAIL_LOCAL_PART_MAX_OCTETS,
   EMAIL_MAX_LENGTH,
+  IN_DOMAIN,
+  isSingleLine,
+  LOCAL_PART,
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
-} from '#shared/lengths-and-resend-seconds.ts';
+  tidyEmail,
+  tidyLine,
+  visibleLength,
+} from '#shared/typed-input.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
-import { isSingleLine, tidyLine, visibleLength } from '#shared/single-line.ts';
-import { IN_DOMAIN, LOCAL_PART, tidyEmail } from '#shared/typed-email.ts';
 import { fill } from '#shared/words.ts';
 
-export type Complaint = keyof Interface['validation'];
+export type FieldError = keyof Interface['validation'];
 /** Errors in input that our form cannot produce (specification, section 8). */
-export type OtherComplaint = Exclude<keyof Interface['otherInput'], 'checkField'>;
+export type OtherFieldError = Exclude<keyof Interface['otherInput'], 'checkField'>;
 
-const typeComplaint = (issue: { readonly input?: unknown }): OtherComplaint =>
+const typeErrorOf = (issue: { readonly input?: unknown }): OtherFieldError =>
   issue.input === undefined ? 'required' : 'invalid';
-const INVALID: OtherComplaint = 'invalid';
+const INVALID: OtherFieldError = 'invalid';
 
 /** One tidied line of 2 to 200 visible characters, such as a name. */
-const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complaint) =>
-  z.string({ error: typeComplaint }).check(
+const lineOfText = (tooShort: FieldError, tooLong: FieldError, notOneLine: FieldError) =>
+  z.string({ error: typeErrorOf }).check(
     z.overwrite(tidyLine),
     z.refine((text) => visibleLength(text) >= NAME_MIN_LENGTH, { error: tooShort, abort: true }),
     z.maxLength(NAME_MAX_LENGTH, { error: tooLong, abort: true }),
     z.refine(isSingleLine, { error: notOneLine }),
   );
 
-const EMAIL: Complaint = 'email';
-const CONSENT: Complaint = 'consent';
+const EMAIL: FieldError = 'email';
+const CONSENT: FieldError = 'consent';
 
 const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
 /** Conversion to ASCII would hide such a hyphen. */
@@ -77,7 +81,7 @@ export function asciiAddress(typed: string): string | null {
     : null;
 }
 
-const email = z.string({ error: typeComplaint }).check(
+const email = z.string({ error: typeErrorOf }).check(
   z.overwrite(tidyEmail),
   // Checked before the regular expressions, so that these never run on long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
@@ -99,7 +103,7 @@ export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | un
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON (own-answers.ts); null without any. */
+  /** JSON (own-fields.ts); null without any. */
   readonly answers: string | null;
 };
 
@@ -112,15 +116,15 @@ export const answersOf = ({ name, company, answers }: LeadAnswers): LeadAnswers 
 /** Body of `POST /api/verify`. */
 export const Verification = z.object({
   email,
-  code: z.string({ error: typeComplaint }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),
+  code: z.string({ error: typeErrorOf }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),
 });
 export type Verification = z.infer<typeof Verification>;
 
 const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
 
 /** Takes an issue's `message` and the operator's sentences by key. Returns null for an unknown key. */
-export function complaintIn(words: Readonly<Record<string, string>>, complaint: string): string | null {
-  const text = words[complaint];
+export function errorIn(words: Readonly<Record<string, string>>, error: string): string | null {
+  const text = words[error];
   return text === undefined ? null : fill(text, NUMBERS);
 }
 

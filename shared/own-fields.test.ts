@@ -4,8 +4,15 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
-import { answersByLabel, answersText, labelledAnswers, mergedAnswers } from '#shared/own-answers.ts';
-import { answerSchema, leadSchema, typedAnswers } from '#shared/own-fields.ts';
+import {
+  answersByLabel,
+  answerSchema,
+  answersText,
+  labelledAnswers,
+  leadSchema,
+  mergedAnswers,
+  typedAnswers,
+} from '#shared/own-fields.ts';
 import { Lead } from '#shared/lead.ts';
 
 const MESSAGES = {

@@ -4,7 +4,7 @@ import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 import { API } from '#shared/api.ts';
 import {
   createVisitor,
@@ -82,7 +82,7 @@ function createAttacker(server: ServerUnderTest) {
     const rows = await db
       .selectFrom('limit_windows')
       .select('count')
-      .where('key', 'like', 'tries at live codes a day: %')
+      .where('key', 'like', 'attempts at live codes a day: %')
       .execute();
     return rows.reduce((sum, { count }) => sum + count, 0);
   };

@@ -10,7 +10,7 @@ const DATABASE = [
   'server/db/contacts/filter',
   'server/db/contacts/people',
   'server/http/api-walk',
-  'server/housekeeping/delete-expired-rows',
+  'server/housekeeping/housekeeping',
 ];
 
 const VISITORS = [
@@ -35,7 +35,7 @@ const MAIL_AND_EVENTS = [
   'server/mail/templates/guide-mail',
   'server/mail/templates/new-lead-mail',
   'server/jobs/mail-jobs',
-  'server/mail/outbox/mail-worker',
+  'server/mail/mail-worker',
   'server/webhooks/bounced-leads',
   'server/webhooks/webhook-worker',
   'server/webhooks/webhooks',

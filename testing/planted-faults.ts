@@ -15,7 +15,7 @@ const ATTEMPTS = 'server/leads/attempts.test.ts';
 const LEADS = 'server/leads/leads.test.ts';
 const RACES = 'server/leads/races.test.ts';
 const CONSENT = 'server/leads/consent.test.ts';
-const MAIL_WORKER = 'server/mail/outbox/mail-worker.test.ts';
+const MAIL_WORKER = 'server/mail/mail-worker.test.ts';
 const WEBHOOKS = 'server/webhooks/webhooks.test.ts';
 const FORGERIES = 'server/consent/forgeries.test.ts';
 const ERASURE = 'desk/commands/erase.test.ts';
@@ -100,8 +100,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'asking again within the quiet time sends nothing',
     fault: 'send on every request',
     file: 'server/leads/ask-for-code.ts',
-    find: '    isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&\n',
-    replace: '    isRecent(mailingTime(newestMail, newest, now), 0, now) &&\n',
+    find: '  if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;\n',
+    replace: '  if (!isRecent(mailingTime(mail, code, now), 0, now)) return null;\n',
     tests: [LEADS],
   },
   {
@@ -147,7 +147,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'after a crash, acknowledged mail and leads are still there',
     fault: 'mark as sent before SMTP accepts',
-    file: 'server/mail/outbox/deliver-mail.ts',
+    file: 'server/mail/mail-worker.ts',
     find: '  const sent = await withinTime(cutOff, (signal) =>\n',
     replace: `
   await finish('sent', '');
@@ -174,7 +174,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'temporary SMTP failures retry with back-off',
     fault: 'retry at once, again and again',
-    file: 'server/mail/outbox/deliver-mail.ts',
+    file: 'server/mail/mail-worker.ts',
     find: 'now + backOffMs(WAITS_MS, mail.attempts, parts.random)',
     replace: 'now',
     tests: [MAIL_WORKER],
@@ -190,7 +190,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'permanent SMTP failures stop and keep the reason',
     fault: 'forget the reason',
-    file: 'server/mail/outbox/deliver-mail.ts',
+    file: 'server/mail/mail-worker.ts',
     find: "else await finish('failed', outcome.reason);",
     replace: "else await finish('failed', '');",
     tests: [MAIL_WORKER],
@@ -206,7 +206,7 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: "one network or one slow domain cannot hold up others' mail",
     fault: 'let one lane hold every connection',
-    file: 'server/mail/outbox/connection-shares.ts',
+    file: 'server/mail/mail-worker.ts',
     find: 'return own.length >= most;',
     replace: 'return own.length > most;',
     tests: ['server/jobs/mail-jobs.test.ts'],
@@ -366,10 +366,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'a suppressed address gets no mail but a code it asked for',
     fault: 'ignore the list',
-    file: 'server/mail/outbox/deliver-mail.ts',
+    file: 'server/mail/mail-worker.ts',
     find: 'kind.respectsSuppression && (await isSuppressed(parts, recipient))',
     replace: 'kind.respectsSuppression && (await isSuppressed(parts, recipient)) && false',
-    tests: ['server/mail/templates/guide-mail.test.ts', 'server/mail/outbox/dead-address.test.ts'],
+    tests: ['server/mail/templates/guide-mail.test.ts', 'server/mail/dead-address.test.ts'],
   },
   {
     promise: 'a suppressed address gets no mail but a code it asked for',
@@ -377,7 +377,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/mail/templates/code-mail.ts',
     find: '  respectsSuppression: false,',
     replace: '  respectsSuppression: true,',
-    tests: ['server/mail/outbox/dead-address.test.ts'],
+    tests: ['server/mail/dead-address.test.ts'],
   },
   {
     promise: 'only permanent bounces suppress',
@@ -468,7 +468,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/db/queries/expiry.ts',
     find: '          unverifiedStep(unverified),\n',
     replace: '',
-    tests: ['server/housekeeping/delete-expired-rows.test.ts'],
+    tests: ['server/housekeeping/housekeeping.test.ts'],
   },
   {
     promise: 'expiry deletes unverified data after RETENTION_DAYS',
@@ -476,7 +476,7 @@ export const FAULTS: readonly PlantedFault[] = [
     file: 'server/db/queries/expiry.ts',
     find: '          codesStep(unverified),\n',
     replace: '',
-    tests: ['server/housekeeping/delete-expired-rows.test.ts'],
+    tests: ['server/housekeeping/housekeeping.test.ts'],
   },
   {
     promise: 'a damaged backup is refused before anything changes',

@@ -13,7 +13,7 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
-import type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
+import type { MailEvent } from '#server/mail/mail-worker.ts';
 import { createLogger } from '#server/log/logger.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import type { Service, ServiceReplacements } from '#server/startup/service.ts';

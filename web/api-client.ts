@@ -1,16 +1,17 @@
 // The browser's API calls (specification, section 7) and their errors (section 8).
 import {
-  Article,
   API,
+  type ApiErrorCode,
+  Article,
   CodeRequested,
   CONSENT_VERSION_HEADER,
+  ERROR_CODE_HEADER,
+  type MailStatus,
   OpenChallenge,
-  type MailFate,
   PROOF_OF_WORK_HEADER,
   Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
@@ -143,7 +144,7 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-export async function fetchMailFate(id: string): Promise<MailFate | null> {
+export async function fetchMailStatus(id: string): Promise<MailStatus | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;
   } catch {

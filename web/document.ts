@@ -1,6 +1,6 @@
 // Renders the HTML around the prerendered markup at build time. The build knows only the path of PUBLIC_URL.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
-import { PAPER } from '#shared/paper-colours.ts';
+import { PAPER } from '#shared/colours.ts';
 import { fill, languageAttributes } from '#shared/words.ts';
 
 /** The server replaces this with the origin of PUBLIC_URL (server/http/static-files.ts). */

@@ -1,5 +1,5 @@
 // Keeps the origin of a visit in sessionStorage. Imports no schemas, because the boot script of pages with variants includes this file.
-import { readTouch } from '#shared/attribution.ts';
+import { readTouch } from '#shared/funnel.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 
 export const FIRST_TOUCH_KEY = `first-touch${SITE_PATH}`;

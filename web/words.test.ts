@@ -28,7 +28,7 @@ describe('words of the page', () => {
         'shared/campaign-schema.ts',
         'shared/colours.ts',
         'shared/import-headings.ts',
-        'shared/links.ts',
+        'shared/words.ts',
         // Shown to the operator by a visit counter.
         'web/analytics/counters.ts',
         'web/verification/mail-providers.ts',

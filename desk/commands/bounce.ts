@@ -10,9 +10,8 @@ import type { Desk } from '#desk/commands/command.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { messagesOf } from '#server/bounces/read-message.ts';
-import { takeMessage, type MessageOutcome } from '#server/bounces/accept-message.ts';
+import { takeMessage, type MessageOutcome } from '#server/bounces/accept-report.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
-import { complaintsTo } from '#server/consent/withdraw.ts';
 
 const DONE = 'done';
 
@@ -54,8 +53,7 @@ Examples:
             ? await Promise.all(files.map(async (file) => fileSource(file, await mustBeFile(file))))
             : [standardInput(desk)];
       const { database, secrets, webhooks, clock } = await desk.service();
-      const complaints = complaintsTo({ database, secrets, webhooks });
-      const parts = { database, secrets, webhooks, complaints };
+      const parts = { database, secrets, webhooks };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
       for (const { name, read, putAway } of sources) {
         let number = 0;

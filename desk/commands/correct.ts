@@ -7,7 +7,7 @@ import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { changePerson, commandLine } from '#desk/audit-log/audit-log.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, readAnswers } from '#shared/own-answers.ts';
+import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
   program

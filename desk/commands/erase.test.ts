@@ -9,9 +9,9 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
-import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
+import { deleteEmlFiles, emlFilesAbout } from '#server/mail/mail.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
@@ -120,15 +120,15 @@ for (const engine of ENGINES) {
         }
         server.setClock(now);
         assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
-        const keepHouse = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
+        const runHousekeeping = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
         if (database.engine === 'sqlite') {
           using reader = new DatabaseSync(database.file, { readOnly: true });
           reader.exec('begin');
           reader.prepare('select count(*) from leads').get();
-          await keepHouse();
+          await runHousekeeping();
           assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
-        await keepHouse();
+        await runHousekeeping();
         if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));

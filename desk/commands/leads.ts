@@ -19,7 +19,7 @@ import {
 import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
-import { answerText } from '#shared/own-answers.ts';
+import { answerText } from '#shared/own-fields.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
 const WIDTHS = [16, 32, 22, 24, 14] as const;

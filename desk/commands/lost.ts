@@ -5,7 +5,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 
 const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];
@@ -61,8 +61,8 @@ Example:
       desk.note(count === 1 ? '1 lost lead.' : `${count} lost leads.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
-      const complaint = lookup.complaint();
-      if (complaint !== null) desk.note(complaint);
+      const note = lookup.skippedNote();
+      if (note !== null) desk.note(note);
       if (stillOpen > 0) desk.note(`Not included: ${stillOpen} who can still enter their code.`);
     });
 }

@@ -51,13 +51,13 @@ Examples:
         if (text && json)
           throw new CommandFailure('Both would go to standard output: use --text or --json.', 2);
         const service = await desk.service();
-        const { report, complaint } = await reportOn(service, period, {
+        const { report, note } = await reportOn(service, period, {
           wanted: { source, campaign: campaignName, variant },
           dnsServers: desk.dnsServers,
           signal: desk.signal,
           onProgress: (people) => desk.progress(`${people} people counted …`),
         });
-        if (complaint !== null) desk.note(complaint);
+        if (note !== null) desk.note(note);
         if (text) await desk.print(reportAsText(report));
         if (json) await desk.print(jsonText(report));
         if (out === undefined) return;

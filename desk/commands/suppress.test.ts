@@ -7,7 +7,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 

@@ -6,7 +6,7 @@ import type { DkimConfig } from '#server/settings/settings.ts';
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
-import { dkimComplaint } from '#server/mail/dkim-key.ts';
+import { dkimError } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');
 
@@ -19,7 +19,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
     return note(
       'This server does not sign (DKIM_DOMAIN is not set). Your mail provider may; that was not looked at: a mail of doctor --send shows it in its headers (DKIM-Signature).',
     );
-  const complaint = await dkimComplaint(dkim);
+  const complaint = await dkimError(dkim);
   if (complaint !== null) return problem(complaint);
   const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
   const name = `${dkim.keySelector}._domainkey.${dnsDomainOf(dkim.domainName)}`;

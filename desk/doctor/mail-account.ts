@@ -7,9 +7,14 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
-import { dkimComplaint } from '#server/mail/dkim-key.ts';
-import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
-import { connectionOptions, createMailer, explainAccount, senderAddress } from '#server/mail/mailer.ts';
+import { dkimError } from '#server/mail/dkim-key.ts';
+import {
+  connectionOptions,
+  createMailer,
+  explainAccount,
+  rememberAddresses,
+  senderAddress,
+} from '#server/mail/mailer.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -124,7 +129,7 @@ export async function sendSample(
 ): Promise<Finding> {
   const { mail, bounceDomain } = config;
   // An unsigned sample would not show how codes arrive.
-  const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimComplaint(mail.dkim) : null;
+  const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimError(mail.dkim) : null;
   if (complaint !== null) return sample.problem(`No sample was sent: ${complaint}`);
   const mailer = createMailer(config, {
     title,

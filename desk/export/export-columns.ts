@@ -9,13 +9,13 @@ import {
   readAttribution,
   sourceOf,
   type KeptAttribution,
-} from '#server/attribution/source.ts';
+} from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
-import { TOUCH_NAMES } from '#shared/attribution.ts';
+import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 
 /** Times are ISO 8601 in UTC; unknown values are empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {

@@ -1,5 +1,5 @@
 // Rejects misspelt sources, whose empty lists would look like a failed campaign.
-import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
+import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';

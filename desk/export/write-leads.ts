@@ -2,7 +2,7 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
-import { hintsOf } from '#server/attribution/source.ts';
+import { hintsOf } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,

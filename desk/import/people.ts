@@ -9,10 +9,8 @@ import {
   type StatusKind,
 } from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
-import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
-import { answersText, labelledAnswers, splitChoices } from '#shared/own-answers.ts';
-import { answerSchema } from '#shared/own-fields.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { EMAIL_MAX_LENGTH, isSingleLine, NAME_MAX_LENGTH } from '#shared/typed-input.ts';
+import { answerSchema, answersText, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;
 const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];

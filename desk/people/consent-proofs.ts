@@ -11,7 +11,7 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
-import { answerText, readAnswers } from '#shared/own-answers.ts';
+import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 /** Checking the whole chain takes seconds per 100,000 consents. */
 export type Watching = {

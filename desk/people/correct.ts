@@ -7,15 +7,15 @@ import { findPerson } from '#server/db/contacts/people.ts';
 import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
-import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
+import { errorIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 import {
+  answerSchema,
   answersText,
-  readAnswers,
-  splitChoices,
   type OwnAnswer,
   type OwnAnswers,
-} from '#shared/own-answers.ts';
-import { answerSchema } from '#shared/own-fields.ts';
+  readAnswers,
+  splitChoices,
+} from '#shared/own-fields.ts';
 
 /** Characters; the maximum of form.yaml. */
 const LONGEST = 2000;
@@ -48,7 +48,7 @@ export async function correctAnswers(
     const result = Lead.shape[field].safeParse(text);
     if (!result.success) {
       const { message } = result.error.issues[0]!;
-      throw new CommandFailure(complaintIn(campaign.interface.validation, message) ?? message, 2);
+      throw new CommandFailure(errorIn(campaign.interface.validation, message) ?? message, 2);
     }
     checked[field] = result.data;
   }

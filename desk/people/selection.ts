@@ -2,14 +2,14 @@ import type { Filter, Person } from '#desk/endpoints/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
-import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
+import { campaignOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { normaliseEmail } from '#shared/lead.ts';
-import { readAnswers } from '#shared/own-answers.ts';
+import { readAnswers } from '#shared/own-fields.ts';
 
 export function selectionOf({
   state,

@@ -2,13 +2,17 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { listEntries, removeSlips, type ListEntry } from '#server/consent/slips.ts';
+import {
+  type ListedSuppression,
+  listSuppressions,
+  undoSuppressions,
+  withdrawIn,
+} from '#server/consent/withdraw.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { withdrawIn } from '#server/consent/withdraw.ts';
 
 /** Without `erased`, which only an erasure adds. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
@@ -49,9 +53,9 @@ export const entriesOf = (
   db: Db,
   service: Pick<Service, 'secrets'>,
   email: string,
-): Promise<readonly ListEntry[]> => listEntries(db, addressOf(service, email));
+): Promise<readonly ListedSuppression[]> => listSuppressions(db, addressOf(service, email));
 
-export const isMistake = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
+export const isMistake = ({ owner }: Pick<ListedSuppression, 'owner'>, hasReason: boolean): boolean =>
   owner === 'operator' || (owner === 'noted' && hasReason);
 
 /** @param note why they were mistakes, or null */
@@ -59,7 +63,7 @@ export async function findMistakes(
   db: Db,
   service: Pick<Service, 'secrets'>,
   { email, note }: { email: string; note: string | null },
-): Promise<readonly ListEntry[]> {
+): Promise<readonly ListedSuppression[]> {
   const entries = await entriesOf(db, service, email);
   const mistakes = entries.filter((entry) => isMistake(entry, note !== null));
   if (mistakes.length === 0) throw nothingToRemove(email, entries);
@@ -78,9 +82,9 @@ export async function sealBeforeRemoval(
 export async function undoMistakes(
   tx: Db,
   { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
-  { email, mistakes, note }: { email: string; mistakes: readonly ListEntry[]; note: string | null },
-): ReturnType<typeof removeSlips> {
-  const result = await removeSlips(tx, database.engine, {
+  { email, mistakes, note }: { email: string; mistakes: readonly ListedSuppression[]; note: string | null },
+): ReturnType<typeof undoSuppressions> {
+  const result = await undoSuppressions(tx, database.engine, {
     address: addressOf({ secrets }, email),
     reasons: mistakes.map((entry) => entry.reason),
     note,
@@ -91,10 +95,10 @@ export async function undoMistakes(
   return result;
 }
 
-export const sayEntry = ({ reason, since, note }: ListEntry): string =>
+export const sayEntry = ({ reason, since, note }: ListedSuppression): string =>
   `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
 
-function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandFailure {
+function nothingToRemove(email: string, entries: readonly ListedSuppression[]): CommandFailure {
   if (entries.length === 0) return new CommandFailure(`${email} is not suppressed.`);
   const noted = entries.find(({ owner }) => owner === 'noted');
   const stands = `${email} is suppressed: ${entries.map(sayEntry).join('; ')}.`;

@@ -1,9 +1,9 @@
 import type { Story } from '#desk/endpoints/people.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
-import { readAttribution, sourceOf } from '#server/attribution/source.ts';
+import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
-import { answersByLabel } from '#shared/own-answers.ts';
+import { answersByLabel } from '#shared/own-fields.ts';
 
 /** `at` is ISO 8601 in UTC; unknown details are absent. */
 export type TimelineEntry = Story['happenings'][number];

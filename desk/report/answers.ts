@@ -1,10 +1,10 @@
 // Counts new leads by choice. Answers no longer offered are grouped, because they may be free text that names a person.
 import { answerGroups, type Span } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isFrom } from '#server/attribution/source.ts';
+import { isFrom } from '#server/attribution/attribution.ts';
 import type { Only } from '#server/stats/stats.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import { readAnswers } from '#shared/own-answers.ts';
+import { readAnswers } from '#shared/own-fields.ts';
 
 export type AnswerCounts = {
   readonly id: string;

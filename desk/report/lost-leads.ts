@@ -1,13 +1,13 @@
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lookForLost, lostLeadPages, type LostLead } from '#server/db/queries/lost-leads.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
-import { readAttribution, sourceOf } from '#server/attribution/source.ts';
-import type { PlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
+import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 
 export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
   /** By question ID; absent without custom questions. */

@@ -9,8 +9,7 @@ import { distFolder, newestRelease } from '#server/http/releases.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { ACCENT, type ColourPair } from '#shared/colours.ts';
-import { PAPER } from '#shared/paper-colours.ts';
+import { ACCENT, type ColourPair, PAPER } from '#shared/colours.ts';
 
 export function reportFile(report: Report, accent: ColourPair = ACCENT): string {
   const title = escapeHtml(reportTitle(report));

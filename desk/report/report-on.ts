@@ -2,12 +2,12 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
 import { gatherReport, type Report } from '#desk/report/report.ts';
-import { shownSource, type Origin } from '#server/attribution/source.ts';
+import { shownSource, type Origin } from '#server/attribution/attribution.ts';
 import { isVariantOfLeads } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Only } from '#server/stats/stats.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export const PERIODS =
@@ -28,7 +28,7 @@ export async function reportOn(
     readonly signal: AbortSignal;
     readonly onProgress?: (people: number) => void;
   },
-): Promise<{ readonly report: Report; readonly complaint: string | null }> {
+): Promise<{ readonly report: Report; readonly note: string | null }> {
   const only = await readOnly({ database, campaign }, wanted);
   const now = clock();
   const lookup = createPlatformLookup(database, { dnsServers, now, signal });
@@ -46,7 +46,7 @@ export async function reportOn(
     },
   });
   signal.throwIfAborted();
-  return { report, complaint: lookup.complaint() };
+  return { report, note: lookup.skippedNote() };
 }
 
 async function readOnly(

@@ -10,7 +10,7 @@ import {
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
 import type { Period } from '#desk/report/period.ts';
-import { isFrom } from '#server/attribution/source.ts';
+import { isFrom } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 

@@ -1,6 +1,6 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeFate } from '#server/db/queries/report-figures.ts';
-import { OTHERS } from '#server/attribution/source.ts';
+import { OTHERS } from '#server/attribution/attribution.ts';
 import { countOf, type CodeStep, type Figures, type Only, type Row, type Step } from '#server/stats/stats.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';

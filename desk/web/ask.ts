@@ -1,7 +1,7 @@
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
 import { failure as words } from '#desk/web/words.ts';
-import { ERROR_CODE_HEADER } from '#shared/errors.ts';
+import { ERROR_CODE_HEADER } from '#shared/api.ts';
 
 /** A doctor run takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { readTouch, type Touch } from '#shared/attribution.ts';
+import { readTouch, type Touch } from '#shared/funnel.ts';
 
 /** The last touch before the form, and the first touch of the visit if it differs. */
 export type Attribution = Touch & { readonly first?: Touch };
@@ -28,4 +28,79 @@ export function attributionOf({
   ) as [Touch, Touch];
   const isAnother = Object.keys(first).length > 0 && JSON.stringify(first) !== JSON.stringify(last);
   return isAnother ? { ...last, first } : last;
+}
+
+/** The advertiser that adds each click identifier to a URL. */
+const CLICK_IDS = [
+  ['gclid', 'google-ads'],
+  ['gbraid', 'google-ads'],
+  ['wbraid', 'google-ads'],
+  ['msclkid', 'microsoft-ads'],
+  ['fbclid', 'meta'],
+  ['li_fat_id', 'linkedin'],
+] as const;
+
+export const DIRECT = 'direct';
+
+export type KeptAttribution = Touch & { readonly first?: Touch };
+
+/** @param json from the database */
+export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
+
+/**
+ * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site;
+ * otherwise `direct`.
+ */
+export const sourceOf = (last: KeptAttribution): string =>
+  sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
+
+export const firstSourceOf = (last: KeptAttribution): string =>
+  (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
+
+/** The `utm_campaign` of the touch that gives the source. */
+export const campaignOf = ({ first, ...last }: KeptAttribution): string | undefined =>
+  last.utm_campaign ?? (sourceOfTouch(last) === undefined ? first?.utm_campaign : undefined);
+
+/** Values as {@link shownSource} returns them. */
+export type Origin = { readonly source?: string | undefined; readonly campaign?: string | undefined };
+
+export function isFrom(json: string | null, { source, campaign }: Origin): boolean {
+  if (source === undefined && campaign === undefined) return true;
+  if (json === null) return false;
+  const attribution = readAttribution(json);
+  return (
+    (source === undefined || shownSource(sourceOf(attribution)) === source) &&
+    (campaign === undefined || shownSource(campaignOf(attribution) ?? '') === campaign)
+  );
+}
+
+/**
+ * A cheap first filter: the attribution of everyone from a source contains one of these texts.
+ * @returns undefined for `direct`
+ */
+export function hintsOf(source: string): readonly string[] | undefined {
+  if (source === DIRECT) return undefined;
+  const clickIds = CLICK_IDS.filter(([, name]) => name === source).map(([id]) => id);
+  return [...clickIds, JSON.stringify(source).slice(1, -1)];
+}
+
+function sourceOfTouch(touch: Touch): string | undefined {
+  if (touch.utm_source !== undefined) return touch.utm_source;
+  const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);
+  return click?.[1] ?? touch.referrer;
+}
+
+/** Stands for further sources, and for those that must not be shown. */
+export const OTHERS = 'others';
+/** The source of a person whose form was erased or has expired. */
+export const ERASED = 'no longer known';
+const SHOWN_MAX_LENGTH = 40;
+
+/** A source that may be shown: a word or two, never an e-mail address. */
+export function shownSource(source: string): string {
+  const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
+  // Some mailing tools write the recipient's e-mail address into their links.
+  if (shown === '' || shown.includes('@') || /%40/.test(shown)) return OTHERS;
+  const letters = Array.from(shown);
+  return letters.length > SHOWN_MAX_LENGTH ? `${letters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…` : shown;
 }

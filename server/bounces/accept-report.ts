@@ -1,11 +1,14 @@
 // Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
-import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
-import { keptReply } from '#server/platform/mail-server-answers.ts';
+import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
+import { withdrawIn } from '#server/consent/withdraw.ts';
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
+import { findMail } from '#server/db/tables/outbox.ts';
+import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
+import { type AnswerMeaning, keptReply, meaningOfAll } from '#server/platform/mail-server-answers.ts';
+import { readBounceAddress } from '#server/secrets/mail-links.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -29,15 +32,7 @@ export type ReportOutcome =
 export type ReportParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
-  readonly complaints: Complaints;
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
-};
-
-type Complaints = {
-  readonly withdraw: (
-    tx: Db,
-    complaint: { leadId: string; happenedAt: number; now: number },
-  ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
 };
 
 export type Once = {
@@ -78,10 +73,11 @@ export async function takeReportsOnce(
 
 async function takeIn(
   tx: Db,
-  { database, secrets, complaints, webhooks }: ReportParts,
+  parts: ReportParts,
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
+  const { database, secrets, webhooks } = parts;
   const email = normaliseEmail(reported);
   // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
@@ -89,7 +85,8 @@ async function takeIn(
   const holder = await findHolder(tx, email);
   if (holder === null) return 'unknown';
   if (reason === 'complained' && holder.leadId !== null) {
-    const outcome = await complaints.withdraw(tx, { leadId: holder.leadId, happenedAt, now });
+    const complaint = { leadId: holder.leadId, way: 'complaint', happenedAt, now } as const;
+    const outcome = await withdrawIn(tx, parts, complaint);
     return outcome === 'withdrawn' ? 'suppressed' : outcome;
   }
   if (holder.lastVerifiedAt !== null && holder.lastVerifiedAt > happenedAt) return 'outdated';
@@ -98,4 +95,68 @@ async function takeIn(
   if (!(await suppress(tx, { keys, reason, email, note: kept, now }))) return 'already';
   if (holder.leadId !== null) await webhooks.queue(tx, { type: 'lead.bounced', leadId: holder.leadId, now });
   return 'suppressed';
+}
+
+// Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path: otherwise
+// anyone could suppress any e-mail address.
+export type MessageOutcome =
+  | { readonly type: 'no report' }
+  | { readonly type: 'unreadable report'; readonly program: string }
+  | { readonly type: 'not ours' }
+  /** Another recipient, such as the target of a broken forwarding. */
+  | { readonly type: 'another address'; readonly email: string }
+  | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
+  | {
+      readonly type: ReportOutcome;
+      readonly email: string;
+      readonly reason: 'bounced' | 'complained';
+      readonly note: string | null;
+    };
+
+/** @param now milliseconds since 1970 */
+export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
+  const message = await readReturnedMessage(raw);
+  if (message.type === 'other') return { type: 'no report' };
+  if (message.type === 'unreadable report') return message;
+  const mail = await findNamedMail(parts, message);
+  if (mail === null) return { type: 'not ours' };
+  const email = normaliseEmail(mail.recipient);
+  // A report cannot be older than its mail, so an earlier date is wrong.
+  const happenedAt = Math.max(message.writtenAt ?? 0, mail.created_at);
+
+  if (message.type === 'feedback') {
+    if (message.feedback !== 'abuse')
+      return { type: 'nothing to do', email, why: message.feedback || 'no type of feedback' };
+    const complaint = { reason: 'complained', email, note: null } as const;
+    return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
+  }
+
+  const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
+  const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
+  if (about === undefined) return { type: 'another address', email };
+  const meaning = meaningOfAll(about.answers);
+  if (about.action !== 'failed' || meaning !== 'no such address')
+    return { type: 'nothing to do', email, why: whyNot(about.action, meaning) };
+  const bounce = { reason: 'bounced', email, note: about.answers.join(' ') } as const;
+  return { type: await takeReport(parts, { ...bounce, happenedAt }, now), ...bounce };
+}
+
+const whyNot = (action: string, meaning: AnswerMeaning): string =>
+  action === 'failed' ? meaning : action || 'no action';
+
+const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;
+
+async function findNamedMail(
+  { database, secrets }: ReportParts,
+  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
+): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
+  const ids = [
+    ...messageIds.flatMap((text) => text.match(MAIL_ID) ?? []).map((id) => id.toLowerCase()),
+    ...cameTo.map((text) => readBounceAddress(secrets, text)),
+  ];
+  for (const id of new Set(ids)) {
+    const mail = id ? await findMail(database.db, id) : undefined;
+    if (mail !== undefined) return mail;
+  }
+  return null;
 }

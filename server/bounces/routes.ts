@@ -3,11 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 import type { Http } from '#server/http/http.ts';
-import { createMailgun } from '#server/bounces/mailgun.ts';
-import { createPostmark } from '#server/bounces/postmark.ts';
-import type { Provider } from '#server/bounces/provider.ts';
-import { createSendGrid } from '#server/bounces/sendgrid.ts';
-import { createSes } from '#server/bounces/ses.ts';
+import { providersOf, type Provider } from '#server/bounces/providers.ts';
 import type { Fetch } from '#server/bounces/sns.ts';
 import {
   takeReport,
@@ -28,16 +24,6 @@ type MailEventParts = ReportParts & {
 /** Amazon SNS sends JSON as plain text. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
-
-const providersOf = (
-  { sesTopic, postmarkLogin, mailgunKey, sendgridKey }: Config['mailEvents'],
-  fetchIt: Fetch,
-): Provider[] => [
-  ...(sesTopic === null ? [] : [createSes(sesTopic, fetchIt)]),
-  ...(postmarkLogin === null ? [] : [createPostmark(postmarkLogin)]),
-  ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
-  ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
-];
 
 /** One transaction per report: a batch of thousands in one would block the database. */
 async function takeEach(

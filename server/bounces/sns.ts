@@ -4,7 +4,10 @@ import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
 
-import { IsoTime } from '#server/bounces/provider.ts';
+export const IsoTime = z.pipe(
+  z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)))),
+  z.transform((text) => Date.parse(text)),
+);
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -54,7 +57,7 @@ function canonical(message: SnsMessage): string {
     .join('');
 }
 
-export type Sns = {
+type Sns = {
   readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
   readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
 };

@@ -8,7 +8,7 @@ import { gfmTable, gfmTableHtml } from 'micromark-extension-gfm-table';
 import { missingFile, nameOf, namesIn, readText } from '#server/campaign/campaign-folder.ts';
 import type { Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
-import { linkMistake } from '#shared/links.ts';
+import { linkMistake } from '#shared/words.ts';
 
 const FILE = 'article/article.md';
 

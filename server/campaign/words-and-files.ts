@@ -23,7 +23,7 @@ import {
   Site,
   type SectionName,
 } from '#shared/campaign-schema.ts';
-import { linkMistake } from '#shared/links.ts';
+import { linkMistake } from '#shared/words.ts';
 
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 

@@ -145,3 +145,43 @@ export const newestCodes = (
   span: { from: number; to: number; most: number },
 ): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
   newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();
+
+// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. A row for anyone else names no one, and
+// no code opens it.
+export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
+
+type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;
+
+export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
+  await db.insertInto('desk_sign_ins').values(signIn).execute();
+}
+
+/** Newest first. */
+export const openSignIns = (
+  db: Db,
+  { browserId, most, now }: { browserId: string; most: number; now: number },
+): Promise<DeskSignIn[]> =>
+  db
+    .selectFrom('desk_sign_ins')
+    .select(columnsOf('desk_sign_ins'))
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .where('used_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+
+/** Only one process gets each. */
+export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
+  tx
+    .updateTable('desk_sign_ins')
+    .set({ mailed_at: now })
+    .where('mailed_at', 'is', null)
+    .where('email', 'is not', null)
+    .where('expires_at', '>', now)
+    .returning(columnsOf('desk_sign_ins'))
+    .execute();
+
+export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
+  db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();

@@ -2,7 +2,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 
 export type CodeKey = {
   readonly id: string;

@@ -9,7 +9,7 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, errorText, verifyReport } from '#testing/consents.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';

@@ -1,19 +1,23 @@
 // Marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { appendEntries, lockChain } from '#server/consent/chain.ts';
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/contacts/people.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
+import { findLeadId } from '#server/db/tables/leads.ts';
 import {
   addressOfLead,
+  type ListedAddress,
   noteWithdrawal,
   ownWithdrawalSince,
+  removeSuppressions,
   suppress,
+  type Suppression,
   suppressionsOf,
-  type ListedAddress,
 } from '#server/db/tables/suppressions.ts';
+import { isoTime } from '#server/platform/time.ts';
+import { pseudonymsOf, type Secrets } from '#server/secrets/secrets.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
 type WithdrawalParts = {
@@ -22,19 +26,13 @@ type WithdrawalParts = {
   readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
-/** In the caller's transaction. happenedAt and now: milliseconds since 1970 */
-export const complaintsTo = (parts: WithdrawalParts) => ({
-  withdraw: (tx: Db, complaint: { leadId: string; happenedAt: number; now: number }) =>
-    withdrawIn(tx, parts, { ...complaint, way: 'complaint', clientAddress: null, userAgent: null }),
-});
-
 type Withdrawal = {
   readonly leadId: string;
   readonly way: WithdrawalWay;
   readonly note?: string | null;
-  /** Null unless a visitor asked. */
-  readonly clientAddress: string | null;
-  readonly userAgent: string | null;
+  /** Absent unless a visitor asked. */
+  readonly clientAddress?: string | null;
+  readonly userAgent?: string | null;
   /** For reports that may arrive late. Milliseconds since 1970. */
   readonly happenedAt?: number;
   readonly now: number;
@@ -56,7 +54,7 @@ export async function withdrawConsent(
 export async function withdrawIn(
   tx: Db,
   { database, secrets, webhooks }: WithdrawalParts,
-  { leadId, way, note = null, clientAddress, userAgent, happenedAt, now }: Withdrawal,
+  { leadId, way, note = null, clientAddress = null, userAgent = null, happenedAt, now }: Withdrawal,
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
@@ -93,4 +91,91 @@ async function isKnownAsTheirs(
 ): Promise<boolean> {
   const listed = (await suppressionsOf(tx, address)).find((one) => one.reason === reason);
   return ownWithdrawalSince(tx, { email: address.email, since: listed?.created_at ?? 0 });
+}
+
+// A person's own suppression stays until a new verified consent.
+/**
+ * `operator`: not about consent. `noted`: the operator noted that the person unsubscribed. `person`: unsubscribed, complained or
+ * erased.
+ */
+type SuppressionOwner = 'operator' | 'noted' | 'person';
+
+export type ListedSuppression = {
+  readonly reason: SuppressionReason;
+  readonly owner: SuppressionOwner;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly note: string | null;
+};
+
+export async function listSuppressions(
+  db: Db,
+  address: ListedAddress,
+): Promise<readonly ListedSuppression[]> {
+  const rows = await suppressionsOf(db, address);
+  const wasErased = rows.some(({ reason }) => reason === 'erased');
+  const entries: ListedSuppression[] = [];
+  for (const row of rows) {
+    const { reason, note, created_at: since } = row;
+    entries.push({ reason, owner: await ownerOf(db, row, wasErased), since, note });
+  }
+  return entries;
+}
+
+async function ownerOf(
+  db: Db,
+  { reason, email, created_at: since }: Suppression,
+  wasErased: boolean,
+): Promise<SuppressionOwner> {
+  if (reason === 'by-hand' || reason === 'bounced') return 'operator';
+  // A complaint is the person's. After an erasure nobody knows who withdrew the consent.
+  if (reason !== 'unsubscribed' || email === null || wasErased) return 'person';
+  return (await ownWithdrawalSince(db, { email, since })) ? 'person' : 'noted';
+}
+
+/**
+ * The person's own suppressions stay.
+ * @param tx holds the lock of the e-mail address: the person may be unsubscribing
+ * @param options note: reason, sealed if the address is a lead's; now: milliseconds since 1970
+ * @returns removed and remaining reasons, and the note's position in the chain, or null
+ */
+export async function undoSuppressions(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  {
+    address,
+    reasons,
+    note,
+    secrets,
+    now,
+  }: {
+    readonly address: ListedAddress;
+    readonly reasons: readonly SuppressionReason[];
+    readonly note: string | null;
+    readonly secrets: Secrets;
+    readonly now: number;
+  },
+): Promise<{
+  readonly removed: readonly ListedSuppression[];
+  readonly left: readonly ListedSuppression[];
+  readonly position: number | null;
+}> {
+  const entries = await listSuppressions(tx, address);
+  const isRemoved = ({ reason, owner }: ListedSuppression) => owner !== 'person' && reasons.includes(reason);
+  const removed = entries.filter(isRemoved);
+  const left = entries.filter((entry) => !isRemoved(entry));
+  if (removed.length === 0) return { removed, left, position: null };
+  await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
+  const leadId = note === null ? undefined : await findLeadId(tx, address.email);
+  if (note === null || leadId === undefined) return { removed, left, position: null };
+  await lockChain(tx, engine);
+  const rowId = uuid({ msecs: now });
+  const undone = removed.map(({ reason }) => reason).join(' ');
+  await tx
+    .insertInto('suppression_removals')
+    .values({ id: rowId, lead_id: leadId, reasons: undone, note, removed_at: now })
+    .execute();
+  const content = { email: address.email, reasons: undone, note, removed_at: isoTime(now) };
+  const position = await appendEntries(tx, [{ kind: 'removal', rowId, content }], { secrets, now });
+  return { removed, left, position };
 }

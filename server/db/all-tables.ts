@@ -52,7 +52,7 @@ const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from lead
 const answerColumns = () => ({
   name: personal<string>(),
   company: personal<string>(),
-  /** To custom questions: JSON (shared/own-answers.ts); null without any. */
+  /** To custom questions: JSON (shared/own-fields.ts); null without any. */
   answers: personal<string | null>(),
 });
 
@@ -192,7 +192,7 @@ export const TABLES = {
       ...jobColumns<OutboxState>(),
       /** An acceptance, or the newest failure's reason. Mail servers often repeat the address. */
       reply: personal<Generated<string | null>>(),
-      /** One of server/mail/outbox/letter-kinds.ts. */
+      /** One of server/mail/mail-worker.ts. */
       kind: plain<Fixed<string>>(),
       /** JSON. Never a code's digits. */
       payload: personal<Fixed<string>>(),

@@ -1,12 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
+
 import type { Logger } from 'pino';
 
-import type { Metrics } from '#server/log/metrics.ts';
-import { startWakeLoop } from '#server/platform/background-work.ts';
-import { HOUR_MS } from '#server/platform/time.ts';
-import type { Config } from '#server/settings/settings.ts';
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Expired, type ExpiringTable, expirySteps, takeStep } from '#server/db/queries/expiry.ts';
+import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
+import type { Metrics } from '#server/log/metrics.ts';
+import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
 
 const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
@@ -14,7 +18,7 @@ const SEALING_MS = 5_000;
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
 
-type UpkeepService = SealerParts & {
+type HousekeepingService = SealerParts & {
   readonly config: Config;
   readonly funnel: { readonly write: () => Promise<void> };
   readonly metrics: Pick<Metrics, 'expired'>;
@@ -22,7 +26,7 @@ type UpkeepService = SealerParts & {
 };
 
 /** @returns stop: starts no further round and does not wait; each round can be cut off and repeated */
-export function startUpkeep(service: UpkeepService): { readonly stop: () => void } {
+export function startHousekeeping(service: HousekeepingService): { readonly stop: () => void } {
   const { config, logger } = service;
   let stopping = false;
   const shouldStop = () => stopping;
@@ -70,5 +74,79 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
       stopping = true;
       for (const loop of loops) void loop.stop();
     },
+  };
+}
+
+// Deletes expired rows in small transactions, so that no request waits for them. On PostgreSQL one process at
+// a time does it.
+/** Two years, so this year can be compared with the previous one. */
+const FUNNEL_DAYS = 731;
+/** Rows per transaction, which takes some milliseconds. */
+const BATCH_SIZE = 500;
+/** Attempts per round to empty SQLite's log between commits. */
+const LOG_ATTEMPTS = 20;
+const LOG_EVERY_MS = 50;
+
+export type HousekeepingParts = {
+  readonly database: OpenDatabase;
+  readonly config: Pick<Config, 'retention'>;
+  readonly clock: () => number;
+  readonly onExpired: (expired: Expired) => void;
+  readonly shouldStop?: () => boolean;
+};
+
+/**
+ * Returns one round of housekeeping; run one at a time.
+ * @throws the database error
+ */
+export function createHousekeeping({
+  database,
+  config,
+  clock,
+  onExpired,
+  shouldStop = () => false,
+}: HousekeepingParts): () => Promise<void> {
+  const { unverifiedDays, mailDays } = config.retention;
+  const domains = newDomainSearch();
+  let isInLog = false;
+
+  const goThrough = async (expired: Expired): Promise<void> => {
+    const now = clock();
+    const rest = createRests();
+    const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
+    const cutoffs = {
+      unverified: daysAgo(unverifiedDays),
+      mail: daysAgo(mailDays),
+      windows: now,
+      funnel: now - FUNNEL_DAYS * DAY_MS,
+    };
+    for (const step of expirySteps(cutoffs, domains)) {
+      for (;;) {
+        if (shouldStop()) return;
+        const outcome = await takeStep(database, step, BATCH_SIZE);
+        if (outcome === null) return;
+        for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
+          if (count > 0) expired[table] = (expired[table] ?? 0) + count;
+        await rest();
+        if (outcome.done) break;
+      }
+    }
+  };
+
+  const emptyLog = async (): Promise<void> => {
+    for (let attempts = 0; isInLog && attempts < LOG_ATTEMPTS && !shouldStop(); attempts += 1) {
+      if (attempts > 0) await setTimeout(LOG_EVERY_MS);
+      isInLog = !shouldStop() && !database.emptyLog();
+    }
+  };
+
+  return async () => {
+    const expired: Expired = {};
+    await goThrough(expired).finally(() => {
+      if (Object.keys(expired).length === 0) return;
+      isInLog = true;
+      onExpired(expired);
+    });
+    await emptyLog();
   };
 }

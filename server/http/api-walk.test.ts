@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 
 import type { InjectOptions } from 'fastify';
 
-import { API, type CodeRequested } from '#shared/api.ts';
-import { API_ERRORS } from '#shared/errors.ts';
+import { API, API_ERRORS, type CodeRequested } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import {
   createVisitor,

@@ -8,11 +8,9 @@ import { escapeHtml } from '#server/platform/text.ts';
 import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';
-import { colourStyles } from '#shared/colours.ts';
+import { colourStyles, PAPER } from '#shared/colours.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
-import { fromOtherPage } from '#shared/links.ts';
-import { PAPER } from '#shared/paper-colours.ts';
-import { fill, languageAttributes, yearIn } from '#shared/words.ts';
+import { fill, fromOtherPage, languageAttributes, yearIn } from '#shared/words.ts';
 
 const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')

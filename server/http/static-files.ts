@@ -11,7 +11,7 @@ import { filesFolder, releaseNames, variantPage, type Release } from '#server/ht
 import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
-import { variantAskedFor } from '#shared/variants.ts';
+import { variantAskedFor } from '#shared/funnel.ts';
 
 /** Replaced by PUBLIC_URL, whose host may differ from that at the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';

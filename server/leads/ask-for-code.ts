@@ -18,18 +18,17 @@ import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/conne
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
-import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
+import { codeFor, mailingTime, resendInSeconds, type MailOfCode } from '#server/leads/code-screen.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { queueCodeMail } from '#server/mail/templates/code-mail.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { CodeRequested } from '#shared/api.ts';
+import type { ApiErrorCode, CodeRequested } from '#shared/api.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import type { ApiErrorCode } from '#shared/errors.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead, type LeadAnswers } from '#shared/lead.ts';
-import { answersText, labelledAnswers } from '#shared/own-answers.ts';
+import { answersText, labelledAnswers } from '#shared/own-fields.ts';
 
 export type Visitor = {
   readonly browserId: string;
@@ -120,21 +119,17 @@ async function ask(
 
   await lockAddress(tx, database.engine, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  const isExhausted = open !== undefined && limits.isExhausted(open);
-  const challenge = isExhausted ? undefined : open;
+  // A challenge without attempts gives way to a new one.
+  const exhausted = open !== undefined && limits.isExhausted(open) ? open : undefined;
+  const challenge = exhausted === undefined ? open : undefined;
   const codes = await limits.codesOfAddress(tx, email, now);
-  const newest = isExhausted ? undefined : codeFor(codes, challenge, clientAddress, now);
-  const newestMail = newest && (await findMailOfCode(tx, newest.id));
-  if (
-    newest &&
-    isLive(newest, now) &&
-    isRecent(mailingTime(newestMail, newest, now), limits.resendQuietMs, now) &&
-    // Another browser's code uses shared attempts. If those run out, only a new code helps.
-    (hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now)))
-  ) {
-    const stored = { codesMailed: 0, expiresAt: newest.expires_at } as const;
+  const recent =
+    exhausted === undefined ? await findRecentCode(tx, codes, challenge, form, visitor, now, limits) : null;
+  if (recent !== null) {
+    const stored = { codesMailed: 0, expiresAt: recent.code.expires_at } as const;
     const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
-    return respond(challengeId, newest, resendInSeconds(newest, newestMail, config.resendSeconds, now));
+    const resendSeconds = resendInSeconds(recent.code, recent.mail, config.resendSeconds, now);
+    return respond(challengeId, recent.code, resendSeconds);
   }
 
   const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
@@ -142,9 +137,9 @@ async function ask(
   const maySend = limits.sendToAddress(codes, now);
   if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
 
-  if (isExhausted) {
-    await endCodes(tx, 'codes', { submission_id: open.id }, now);
-    await endChallenge(tx, open.id, now);
+  if (exhausted !== undefined) {
+    await endCodes(tx, 'codes', { submission_id: exhausted.id }, now);
+    await endChallenge(tx, exhausted.id, now);
   }
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
@@ -163,6 +158,25 @@ async function ask(
   const place = { ...lane, turnAt: turn.turnAt };
   await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient, place, now });
   return respond(challengeId, code, config.resendSeconds);
+}
+
+/** The visitor's code, if it waits or was mailed within the quiet time, so that asking again mails nothing. */
+async function findRecentCode(
+  tx: Db,
+  codes: readonly Code[],
+  challenge: Challenge | undefined,
+  { email }: Form,
+  { clientAddress }: Visitor,
+  now: number,
+  limits: Limits,
+): Promise<{ readonly code: Code; readonly mail: MailOfCode } | null> {
+  const code = codeFor(codes, challenge, clientAddress, now);
+  if (code === undefined || !isLive(code, now)) return null;
+  const mail = await findMailOfCode(tx, code.id);
+  if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
+  // Another browser's code uses shared attempts. If those run out, only a new code helps.
+  const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.isSharedBudgetTouched(tx, email, now));
+  return mayLackAttempts ? null : { code, mail };
 }
 
 /**

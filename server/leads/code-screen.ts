@@ -7,7 +7,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { findMailOfCode, type OutboxRow } from '#server/db/tables/outbox.ts';
 import { NOT_STATED } from '#server/db/tables/consent-wordings.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
-import type { MailFate, OpenChallenge } from '#shared/api.ts';
+import type { MailStatus, OpenChallenge } from '#shared/api.ts';
 import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
@@ -52,7 +52,7 @@ export async function findCodeScreen(
     // Not below 0, if a wrong clock stored the time.
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,
     consentVersion: challenge.consent_version === NOT_STATED ? '' : challenge.consent_version,
-    mail: mailFate(mail, now),
+    mail: mailStatusOf(mail, now),
     sender,
     ...(challenge.verified_at !== null && hasSession && { verified: true }),
   };
@@ -89,7 +89,7 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
 };
 
-type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
+export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
 /** Now while the mail waits; the code's creation time if the mail failed or its row is gone. */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
@@ -108,7 +108,7 @@ export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: num
 const LATE_MS = 20_000;
 
 /** Never reveals a mail server's own words. */
-function mailFate(mail: MailOfCode, now: number): MailFate {
+function mailStatusOf(mail: MailOfCode, now: number): MailStatus {
   switch (mail?.state) {
     case 'sent':
       return 'sent';

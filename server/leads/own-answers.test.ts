@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
-import { answersByLabel } from '#shared/own-answers.ts';
+import { answersByLabel } from '#shared/own-fields.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';

@@ -9,7 +9,7 @@ import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { PROOF_OF_WORK } from '#server/settings/fixed-limits.ts';
 
-const { iterations: ITERATIONS, tries: TRIES, lifeMs: VALID_MS } = PROOF_OF_WORK;
+const { iterations: ITERATIONS, attempts: ATTEMPTS, lifeMs: VALID_MS } = PROOF_OF_WORK;
 const ALGORITHM = 'PBKDF2/SHA-256';
 const KEY_BYTES = 32;
 const UINT32_MAX = 0xffff_ffff;
@@ -85,7 +85,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         keyLength: KEY_BYTES,
         cost: ITERATIONS,
         // A known answer makes the solving time similar for everyone, and checking cheap.
-        counter: randomInt(TRIES.most, TRIES.least),
+        counter: randomInt(ATTEMPTS.most, ATTEMPTS.least),
         deriveKey,
         // The library's expiry reads the machine's clock.
         data: { validUntil: clock() + VALID_MS },

@@ -9,7 +9,7 @@ import type { Campaign, Variant } from '#server/campaign/campaign.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/consent-wordings.ts';
-import { addFunnelRoute } from '#server/funnel/routes.ts';
+import { addFunnelRoute } from '#server/funnel/funnel.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
@@ -29,7 +29,7 @@ import {
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { complaintIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
+import { errorIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
 import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
@@ -240,10 +240,10 @@ function sendInvalidInput(
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
   if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
-  const message = complaintIn(otherInput, issue.message);
+  const message = errorIn(otherInput, issue.message);
   const sentence =
     message === null
-      ? complaintIn(validation, issue.message)
+      ? errorIn(validation, issue.message)
       : fill(otherInput.checkField, { message, field: String(field) });
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }

@@ -28,7 +28,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import type { ApiErrorCode } from '#shared/errors.ts';
+import type { ApiErrorCode } from '#shared/api.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
 
 type Verified = {
@@ -40,20 +40,16 @@ type Verified = {
   readonly isReadingNoted: boolean;
 };
 
-type Refused =
-  | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
+type Refused = { readonly type: 'refused' } & (
+  | { readonly error: Extract<ApiErrorCode, 'wrong-code'> }
+  | { readonly error: Extract<ApiErrorCode, 'too-many-requests'>; readonly retryAfterSeconds: number }
   | {
-      readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-requests'>;
-      readonly retryAfterSeconds: number;
-    }
-  | {
-      readonly type: 'refused';
       readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
       readonly retryAfterSeconds: number;
       /** 0: now. */
       readonly newCodeInSeconds: number;
-    };
+    }
+);
 
 const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 
@@ -95,9 +91,13 @@ export async function verifyCode(
     digits,
     ACCEPTED_CODES,
   );
-  if (code !== null)
-    return db.transaction().execute(async (tx) => {
+  const underLock = <Result>(work: (tx: Db) => Promise<Result>): Promise<Result> =>
+    db.transaction().execute(async (tx) => {
       await lockAddress(tx, engine, email);
+      return work(tx);
+    });
+  if (code !== null)
+    return underLock(async (tx) => {
       const outcome = await enter(tx, code, counted, visitor, now, parts);
       if (outcome.type === 'verified' && counted.by === 'address')
         await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
@@ -105,15 +105,14 @@ export async function verifyCode(
     });
 
   if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
-    await db.transaction().execute(async (tx) => {
-      await lockAddress(tx, engine, email);
-      await endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now);
-    });
+    await underLock((tx) => endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now));
   return counted.ifWrong;
 }
 
+/** An attempt, counted either at the browser's own challenge or at those that all others of the e-mail address share. */
 type Counted = {
   readonly type: 'counted';
+  /** The codes it may match. */
   readonly candidates: readonly Code[];
   readonly ifWrong: Refused;
 } & (
@@ -181,14 +180,16 @@ async function countSharedAttempt(
   const live = acceptedOf(codes);
   const atLiveCodes = live.length > 0;
   const { mayCompare, ifWrong } = await limits.countSharedAttempt(tx, email, { atLiveCodes }, now);
+  // The response to a right code may have been lost, so its browser may enter it again.
   const verified =
     browserId === null || open !== undefined
       ? undefined
       : await findChallenge(tx, 'verified', { browserId, email, now });
-  const mayEnterAgain =
-    verified !== undefined &&
-    (await countAttemptAt(tx, 'submissions', { id: verified.id, most: limits.attemptsPerChallenge }));
-  const entered = mayEnterAgain ? codeEnteredFor(codes, verified) : undefined;
+  const most = limits.attemptsPerChallenge;
+  const entered =
+    verified !== undefined && (await countAttemptAt(tx, 'submissions', { id: verified.id, most }))
+      ? codeEnteredFor(codes, verified)
+      : undefined;
   return {
     type: 'counted',
     by: 'address',
@@ -222,26 +223,33 @@ async function enter(
 ): Promise<Verified | Refused> {
   const challengeId = challenge?.id ?? code.submission_id;
   if (challengeId === null) return WRONG_CODE;
-  const attempts = by === 'challenge' ? 1 : 0;
-  const of = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
-  const isFirst = await acceptCode(tx, 'codes', code.id, now);
-  const afterMs = isFirst ? now - code.created_at : null;
-  const closed = isFirst ? await closeChallenge(tx, { id: challengeId, attempts, of }, now) : undefined;
-  if (
-    isFirst &&
-    code.submission_id !== null &&
-    !(closed?.codes_sent === 1 && closed.id === code.submission_id)
-  )
-    await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
-  if (closed !== undefined) {
+  if (await acceptCode(tx, 'codes', code.id, now)) {
+    const of = { keys: pseudonymsOf(parts.secrets, code.email), email: code.email };
+    const attempts = by === 'challenge' ? 1 : 0;
+    const closed = await closeChallenge(tx, { id: challengeId, attempts, of }, now);
+    const isOnlyCode = closed?.codes_sent === 1 && closed.id === code.submission_id;
+    if (code.submission_id !== null && !isOnlyCode)
+      await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
+    const afterMs = now - code.created_at;
+    if (closed === undefined) return enterAgain(tx, code, challengeId, by, afterMs);
     if (closed.is_suppressed) await liftSuppressions(tx, of);
     return { ...(await openLead(tx, closed, challenge !== undefined, visitor, now, parts)), afterMs };
   }
+  // Only the browser that entered it may enter a used code again.
+  return challenge === undefined ? WRONG_CODE : enterAgain(tx, code, challengeId, by, null);
+}
 
-  const current = await findChallengeById(tx, challengeId);
-  if (current === undefined || current.verified_at === null) return WRONG_CODE;
-  // Verified before, perhaps by this browser.
-  const leadId = isFirst || challenge !== undefined ? await findLeadId(tx, code.email) : undefined;
+/** The challenge was verified before: perhaps its browser missed the response. */
+async function enterAgain(
+  tx: Db,
+  code: Code,
+  challengeId: string,
+  by: Counted['by'],
+  afterMs: number | null,
+): Promise<Verified | Refused> {
+  const challenge = await findChallengeById(tx, challengeId);
+  if (challenge === undefined || challenge.verified_at === null) return WRONG_CODE;
+  const leadId = await findLeadId(tx, code.email);
   if (leadId === undefined) return WRONG_CODE;
   if (by === 'challenge' || code.used_at !== null) await giveAttemptBack(tx, challengeId);
   return { type: 'verified', leadId, afterMs, isReadingNoted: false };

@@ -1,6 +1,6 @@
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import type { FunnelCounter } from '#server/funnel/counter.ts';
+import type { FunnelCounter } from '#server/funnel/funnel.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import type { OpenMail } from '#server/mail/mail.ts';

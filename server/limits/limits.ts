@@ -90,9 +90,9 @@ export function createCountedLimits(
       window(`${what} a day`, DAY_MS),
     ];
     return {
-      tried: windows('tries without challenge'),
-      compared: windows('tries at live codes'),
-      notCompared: windows('tries at nothing'),
+      tried: windows('attempts without challenge'),
+      compared: windows('attempts at live codes'),
+      notCompared: windows('attempts at nothing'),
     };
   };
 

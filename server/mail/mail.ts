@@ -1,20 +1,24 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { readdir, readFile, unlink } from 'node:fs/promises';
+import path from 'node:path';
 
 import type { Logger } from 'pino';
+import PostalMime from 'postal-mime';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { JobWorker } from '#server/jobs/worker.ts';
-import { deleteEmlFiles, emlFilesAbout, type DeletedFiles } from '#server/mail/eml-files.ts';
-import { composeBreakerNotice, queueNotice, type BreakerReason } from '#server/mail/templates/notice-mail.ts';
-import type { GuideMail } from '#server/mail/templates/letter-kind.ts';
-import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
-import type { DeliveryParts, MailEvent } from '#server/mail/outbox/deliver-mail.ts';
-import { startMailWorker } from '#server/mail/outbox/mail-worker.ts';
+import { createMailer, type Mailer, senderAddress } from '#server/mail/mailer.ts';
+import { type DeliveryParts, type MailEvent, startMailWorker } from '#server/mail/mail-worker.ts';
+import type { GuideMail } from '#server/mail/templates/letter.ts';
+import { type BreakerReason, composeBreakerNotice, queueNotice } from '#server/mail/templates/notice-mail.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 import { bounceAddress } from '#server/secrets/mail-links.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { ACCENT } from '#shared/colours.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
@@ -137,3 +141,43 @@ function logOutcome(logger: Logger, event: MailEvent): void {
     logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
   }
 }
+
+/**
+ * Mail to an e-mail address, or naming it.
+ * @param folder need not exist
+ * @param email as stored
+ */
+export async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {
+    const { name } = entry;
+    if (!name.endsWith('.eml') || !entry.isFile()) continue;
+    const file = path.join(folder, name);
+    const mail = await PostalMime.parse(await readFile(file));
+    const recipients = (mail.to ?? []).map(({ address }) => address ?? '');
+    const words = [mail.subject, mail.text, mail.html].join('\n').split(BETWEEN_WORDS);
+    if ([...recipients, ...words].some((word) => normaliseEmail(word) === email)) found.push(file);
+  }
+  return found;
+}
+
+/** left: each with its error: `data/mail/1.eml (EACCES)` */
+export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
+
+export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {
+  const found = await emlFilesAbout(folder, email);
+  const left: string[] = [];
+  for (const file of found)
+    // Unlike rm, unlink doesn't mistake an undeletable file for a folder.
+    await unlink(file).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') left.push(`${file} (${errorCode(error)})`);
+    });
+  return { deleted: found.length - left.length, left };
+}
+
+const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;
+
+const noneIfMissing = (error: NodeJS.ErrnoException): readonly Dirent[] => {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+};

@@ -5,8 +5,7 @@ import { describe, it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
 
-import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
-import { createMailer, createSmtpMailer } from '#server/mail/mailer.ts';
+import { createMailer, createSmtpMailer, rememberAddresses } from '#server/mail/mailer.ts';
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';

@@ -1,21 +1,24 @@
+import { Resolver } from 'node:dns/promises';
 import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { isIP } from 'node:net';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
+import { dnsCache } from 'nodemailer/lib/shared';
 
-import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
-import { dkimOptions } from '#server/mail/dkim-key.ts';
 import { REFUSES_US } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
+import { dkimOptions } from '#server/mail/dkim-key.ts';
 import { domainOf } from '#server/platform/text.ts';
-import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
-import { needsTls } from '#server/settings/connection-urls.ts';
-import { isAboutUs, meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
+import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
+import { needsTls } from '#server/settings/connection-urls.ts';
+import type { Config, DkimConfig } from '#server/settings/settings.ts';
+import type { Mailbox } from '#server/settings/setting-values.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so duplicate deliveries show as one. */
@@ -321,4 +324,37 @@ export function createMailer(
         returnPathOf,
       })
     : createFileMailer(folder, from, announce);
+}
+
+// nodemailer waits for both address families, so a DNS server that answers for only one would make every delivery time out.
+const GRACE_MS = 1_000;
+const KEPT_MS = 10_000;
+
+type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
+
+/**
+ * Never throws.
+ * @param url a value of SMTP_URL
+ */
+export async function rememberAddresses(
+  url: string,
+  resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),
+): Promise<void> {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const kept = dnsCache.get(host);
+  if (isIP(host) !== 0 || (kept !== undefined && (kept.expires ?? Infinity) > Date.now())) return;
+  const addresses: string[] = [];
+  const families = [resolver.resolve4(host), resolver.resolve6(host)].map(async (answer) => {
+    addresses.push(...(await answer));
+    if (addresses.length === 0) throw new Error('No address.');
+  });
+  const both = Promise.allSettled(families).then(() => false);
+  const one = Promise.any(families).then(
+    () => setTimeout(GRACE_MS, true, { ref: false }),
+    () => both,
+  );
+  const isOneMissing = await Promise.race([both, one]);
+  resolver.cancel();
+  if (isOneMissing && addresses.length > 0)
+    dnsCache.set(host, { value: { addresses }, expires: Date.now() + KEPT_MS });
 }

@@ -50,7 +50,7 @@ export const SESSION_LIFE_MS = 30 * DAY_MS;
 export const PROOF_OF_WORK = {
   lifeMs: 5 * MINUTE_MS,
   iterations: 1_000,
-  tries: { least: 2_000, most: 4_000 },
+  attempts: { least: 2_000, most: 4_000 },
 } as const;
 
 /**

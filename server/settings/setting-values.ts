@@ -5,7 +5,7 @@ import { domainToASCII } from 'node:url';
 
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

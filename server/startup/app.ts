@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { addMailEventRoutes } from '#server/bounces/routes.ts';
-import { complaintsTo } from '#server/consent/withdraw.ts';
 import { addVisitorRoutes } from '#server/leads/routes.ts';
 import type { VisitorService } from '#server/leads/visitor-service.ts';
 
@@ -26,7 +25,6 @@ export async function buildApp(
     ...service,
     ...http,
     config: service.config.mailEvents,
-    complaints: complaintsTo(service),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
   complete(mailEventUrls);

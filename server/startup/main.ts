@@ -7,7 +7,7 @@ import { pageMistakes } from '#server/campaign/campaign.ts';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { buildApp } from '#server/startup/app.ts';
 import { startDeskProcess, type DeskProcess } from '#server/startup/desk-process.ts';
-import { startUpkeep } from '#server/housekeeping/housekeeping.ts';
+import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { openServerLog } from '#server/log/logger.ts';
 import type { MetricsServer } from '#server/log/metrics.ts';
@@ -57,7 +57,7 @@ const { mail, metrics, funnel } = service;
 await loadWebhookSender(config);
 service.startSending();
 let stopping = false;
-let upkeep: ReturnType<typeof startUpkeep> | undefined;
+let housekeeping: ReturnType<typeof startHousekeeping> | undefined;
 let deskProcess: DeskProcess | undefined;
 const app = await buildApp(service, { release, isStopping: () => stopping });
 let interrupts = 0;
@@ -78,7 +78,7 @@ const { metricsServer } = await listen().catch(async (error: unknown) => {
 announceStart();
 // Not awaited: the page works without mail, and the outbox keeps unsent mail.
 void tryMailAccount();
-if (!stopping) upkeep = startUpkeep(service);
+if (!stopping) housekeeping = startHousekeeping(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
 /** Runs before the build, which takes seconds and must not touch a running server's files. */
@@ -153,7 +153,7 @@ function stop(signal: string): void {
     process.exit(1);
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
-    upkeep?.stop();
+    housekeeping?.stop();
     const deskStopped = deskProcess?.stop();
     // SIGINT comes from a person, who has no load balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server);

@@ -10,11 +10,11 @@ import { type Db, openDatabase, type OpenDatabase } from '#server/db/engine/conn
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/tables/known-secrets.ts';
-import { createFunnelCounter, type FunnelCounter } from '#server/funnel/counter.ts';
+import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.ts';
 import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
 import type { Say } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
-import { dkimComplaint } from '#server/mail/dkim-key.ts';
+import { dkimError } from '#server/mail/dkim-key.ts';
 import { type MailParts, openMail, type OpenMail } from '#server/mail/mail.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/files.ts';
 import type { ResolveName } from '#server/platform/ip-addresses.ts';
@@ -230,7 +230,7 @@ async function openParts(
 
 /** Checked first, because nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
-  const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
+  const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimError(mail.dkim) : null;
   if (mistake !== null) throw new CannotOpen(mistake);
 }
 

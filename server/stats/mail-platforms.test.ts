@@ -3,9 +3,12 @@ import { describe, it } from 'node:test';
 
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import type { Report } from '#desk/report/report.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
-import { platformOfDomain, platformOfMailServer } from '#server/stats/mail-platforms.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import {
+  createPlatformLookup,
+  platformOfDomain,
+  platformOfMailServer,
+} from '#server/stats/mail-platforms.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
@@ -210,20 +213,20 @@ for (const engine of ENGINES) {
           assert.equal((await desk(server.service, ['erase', 'eve@initech.example', '--yes'])).exitCode, 0);
           assert.deepEqual(await domains(), ['acme.example', 'globex.example']);
           const gone: unknown[] = [];
-          const keepHouse = createHousekeeping({
+          const runHousekeeping = createHousekeeping({
             database: server.database,
             config: server.config,
             clock: server.now,
             onExpired: (expired) => gone.push(expired.mail_domains),
           });
-          await keepHouse();
+          await runHousekeeping();
           assert.deepEqual(
             await domains(),
             ['acme.example', 'globex.example'],
             'both have leads or waiting forms',
           );
           await server.advance(31 * DAY_SECONDS);
-          await keepHouse();
+          await runHousekeeping();
           assert.deepEqual(await domains(), ['acme.example']);
           assert.equal(gone.at(-1), 1);
         }),
@@ -240,7 +243,7 @@ describe('the lookup of mail platforms', () => {
       const platforms = await lookup.platformsOf(new Map([['slow.example', 1]]));
       assert.equal(platforms.get('slow.example') ?? 'other', 'other');
       assert.match(
-        lookup.complaint() ?? '',
+        lookup.skippedNote() ?? '',
         /^DNS cannot be asked \(no answer in time\): 1 domain was not looked up/,
       );
       await database.close();
@@ -260,10 +263,13 @@ describe('the lookup of mail platforms', () => {
       const asked = new Set(questions);
       assert.equal(asked.size, 500);
       assert(!asked.has('MX d19.example') && asked.has('MX d20.example'), 'the rarest are left');
-      assert.match(first.complaint() ?? '', /^20 domains were not looked up, to keep you waiting no longer;/);
+      assert.match(
+        first.skippedNote() ?? '',
+        /^20 domains were not looked up, to keep you waiting no longer;/,
+      );
       const second = createPlatformLookup(database, options);
       assert.equal((await second.platformsOf(counts)).get('d0.example'), 'Zoho');
-      assert.equal(second.complaint(), null);
+      assert.equal(second.skippedNote(), null);
       await database.close();
     });
   });

@@ -1,3 +1,89 @@
+// Finds the mail platform of domains by name or MX record, caching DNS results in the database. Unknown
+// domains are "other".
+import type { MxRecord } from 'node:dns';
+
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { keepMailDomains, knownMailDomains } from '#server/db/tables/mail-domains.ts';
+import { createDns } from '#server/platform/dns.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+
+export type PlatformLookup = {
+  /** @param domains with their frequency; DNS is queried for the most frequent first */
+  readonly platformsOf: (domains: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, MailPlatform>>;
+  /** A sentence about skipped domains, or null. */
+  readonly skippedNote: () => string | null;
+};
+
+const KEPT_MS = 90 * DAY_MS;
+/** A domain may get a mail server, and its DNS may recover. */
+const NOTHING_KEPT_MS = 7 * DAY_MS;
+const LIMIT_MS = 5_000;
+
+/**
+ * @param options dnsServers: undefined for the machine's. now: milliseconds since 1970. signal: ends it early
+ */
+export function createPlatformLookup(
+  { db }: Pick<OpenDatabase, 'db'>,
+  {
+    dnsServers,
+    now,
+    signal,
+    limitMs = LIMIT_MS,
+  }: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
+): PlatformLookup {
+  const questions = createMailServerQuestions({ dnsServers, signal, limitMs });
+  const passedOver = new Set<string>();
+
+  async function lookUp(domains: readonly string[]): Promise<ReadonlyMap<string, MailPlatform>> {
+    const answers = await questions.ask(domains);
+    signal.throwIfAborted();
+    const found = [...answers].map(([domain, host]) => ({
+      domain,
+      platform: platformOf(host),
+      mx_host: host,
+      looked_up_at: now,
+    }));
+    await keepMailDomains(db, found);
+    for (const domain of domains) if (!answers.has(domain)) passedOver.add(domain);
+    return new Map(found.map(({ domain, platform }) => [domain, platform]));
+  }
+
+  return {
+    platformsOf: async (domains) => {
+      const platforms = new Map<string, MailPlatform>();
+      const unnamed: string[] = [];
+      for (const domain of domains.keys()) {
+        const platform = domain.includes('.') ? platformOfDomain(domain) : 'other';
+        if (platform === null) unnamed.push(domain);
+        else platforms.set(domain, platform);
+      }
+      const fresh = new Set<string>();
+      for (const { domain, mx_host: host, looked_up_at: lookedUpAt } of await knownMailDomains(db, unnamed)) {
+        // Only the mail server is cached, because a later release may know its platform.
+        platforms.set(domain, platformOf(host));
+        if (now - lookedUpAt < (host === null ? NOTHING_KEPT_MS : KEPT_MS)) fresh.add(domain);
+      }
+      const stale = unnamed
+        .filter((domain) => !fresh.has(domain))
+        .toSorted((a, b) => (domains.get(b) ?? 0) - (domains.get(a) ?? 0) || (a < b ? -1 : 1));
+      if (stale.length > 0)
+        for (const [domain, platform] of await lookUp(stale)) platforms.set(domain, platform);
+      return platforms;
+    },
+    skippedNote: () => {
+      if (passedOver.size === 0) return null;
+      const domains = passedOver.size === 1 ? '1 domain was' : `${passedOver.size} domains were`;
+      const unreachable = questions.whyUnreachable();
+      return unreachable === null
+        ? `${domains} not looked up, to keep you waiting no longer; their mail platform is as it was last known, or "other". The next call looks up more.`
+        : `DNS cannot be asked (${unreachable}): ${domains} not looked up; their mail platform is as it was last known, or "other".`;
+    },
+  };
+}
+
+const platformOf = (host: string | null): MailPlatform =>
+  host === null ? 'other' : platformOfMailServer(host);
+
 export const MAIL_PLATFORMS = [
   'Google',
   'Google Workspace',
@@ -87,3 +173,92 @@ const platformIn = (
   patterns: readonly (readonly [RegExp, MailPlatform])[],
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+
+// Queries MX records of many domains, within limits for a command that a person waits for.
+type MailServerQuestions = {
+  /**
+   * Queries in order until a limit is reached.
+   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS
+   * response are missing
+   */
+  readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
+  readonly whyUnreachable: () => string | null;
+};
+
+const QUESTIONS_LIMIT = 500;
+const AT_ONCE = 16;
+/** Failures before any response that mean DNS itself is unreachable. */
+const FAILURES_TO_GIVE_UP = 4;
+/** The domain's own DNS servers fail. */
+const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
+
+/** @param options dnsServers: undefined for the machine's. limitMs: for all queries together */
+function createMailServerQuestions({
+  dnsServers,
+  signal,
+  limitMs,
+}: {
+  dnsServers: readonly string[] | undefined;
+  signal: AbortSignal;
+  limitMs: number;
+}): MailServerQuestions {
+  let questionsLeft = QUESTIONS_LIMIT;
+  let msLeft = limitMs;
+  let unreachable: string | null = null;
+
+  async function askAll(
+    domains: readonly string[],
+    stopped: AbortSignal,
+  ): Promise<Map<string, string | null>> {
+    const dns = createDns(dnsServers, stopped);
+    const answers = new Map<string, string | null>();
+    const failedDomains: string[] = [];
+    const waiting = domains.values();
+    let failures = 0;
+    let reason = 'no answer in time';
+    const askNext = async () => {
+      for (const domain of waiting) {
+        if (stopped.aborted || unreachable !== null || questionsLeft === 0) return;
+        questionsLeft -= 1;
+        const answer = await dns.mailServers(domain);
+        if (answer.type !== 'failed') {
+          answers.set(domain, answer.type === 'records' ? firstOf(answer.records) : null);
+          continue;
+        }
+        if (stopped.aborted) return;
+        if (DOMAIN_FAILURES.has(answer.reason)) failedDomains.push(domain);
+        ({ reason } = answer);
+        failures += 1;
+        if (answers.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+    // DNS works for other domains, so these failures are the domains' own.
+    if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
+    else unreachable ??= reason;
+    return answers;
+  }
+
+  return {
+    ask: async (domains) => {
+      if (msLeft === 0 || unreachable !== null) return new Map();
+      const begun = performance.now();
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), msLeft);
+      try {
+        return await askAll(domains, AbortSignal.any([signal, late.signal]));
+      } finally {
+        clearTimeout(timer);
+        late.abort();
+        msLeft = Math.max(0, msLeft - (performance.now() - begun));
+      }
+    },
+    whyUnreachable: () => unreachable,
+  };
+}
+
+function firstOf(servers: readonly MxRecord[]): string | null {
+  const [first] = servers.toSorted((a, b) => a.priority - b.priority || (a.exchange < b.exchange ? -1 : 1));
+  // An empty name means that the domain accepts no mail (RFC 7505).
+  return first?.exchange.toLowerCase() || null;
+}

@@ -1,37 +1,33 @@
 // Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
+import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
   askedGroups,
-  leadGroups,
   type CodeFate,
   type Group,
+  leadGroups,
   type Span,
 } from '#server/db/queries/report-figures.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isFrom, OTHERS, type Origin } from '#server/attribution/source.ts';
+import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import {
   addAsked,
   addLeads,
-  addViews,
-  emptyCount,
-  SOURCES_COUNTED,
-  type PeopleCount,
-} from '#server/stats/count-people.ts';
-import { MAIL_PLATFORMS, type MailPlatform } from '#server/stats/mail-platforms.ts';
-import type { PlatformLookup } from '#server/stats/mail-platform-lookup.ts';
-import { readPageViews } from '#server/stats/page-views.ts';
-import {
   addTo,
+  addViews,
   bySize,
+  type Counts,
+  emptyCount,
   noSums,
+  type PeopleCount,
   peopleIn,
   rowsOf,
-  sumsAt,
-  type Counts,
+  SOURCES_COUNTED,
   type Sums,
-} from '#server/stats/counts-by-key.ts';
-import { timeToEnter, type TimeToEnter } from '#server/stats/time-to-enter.ts';
-import { DAY_MS, isoTime } from '#server/platform/time.ts';
-import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
+  sumsAt,
+} from '#server/stats/count-people.ts';
+import { MAIL_PLATFORMS, type MailPlatform, type PlatformLookup } from '#server/stats/mail-platforms.ts';
+import { type FunnelStep, READ_STEPS } from '#shared/funnel.ts';
 
 export type Row = Counts & { readonly name: string };
 type Seen = { readonly seen: number | null };
@@ -193,4 +189,77 @@ function dayRows(
     });
   }
   return rows;
+}
+
+type TimeToEnter = {
+  readonly people: number;
+  readonly p50Seconds: number;
+  readonly p95Seconds: number;
+  /** Each group begins where the previous one ends; null: no upper bound. */
+  readonly groups: readonly { readonly belowSeconds: number | null; readonly people: number }[];
+};
+
+const GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
+
+/**
+ * @param peopleBySeconds number of people by seconds
+ * @returns null if empty
+ */
+function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter | null {
+  const sorted = [...peopleBySeconds].toSorted(([a], [b]) => a - b);
+  const people = sorted.reduce((sum, [, count]) => sum + count, 0);
+  if (people === 0) return null;
+  const quantile = (share: number): number => {
+    let reached = 0;
+    for (const [seconds, count] of sorted) {
+      reached += count;
+      if (reached >= share * people) return seconds;
+    }
+    return 0;
+  };
+  const countIn = (from: number, below: number) =>
+    sorted.reduce((sum, [seconds, count]) => (seconds >= from && seconds < below ? sum + count : sum), 0);
+  const groups = [...GROUPS_SECONDS, null].map((belowSeconds, index) => ({
+    belowSeconds,
+    people: countIn(GROUPS_SECONDS[index - 1] ?? 0, belowSeconds ?? Number.POSITIVE_INFINITY),
+  }));
+  return { people, p50Seconds: quantile(0.5), p95Seconds: quantile(0.95), groups };
+}
+
+/** Days are counted since 1970, in UTC. */
+export type PageViews = {
+  /** The first day with any count, even outside the span. */
+  readonly firstDay: number;
+  readonly byDay: ReadonlyMap<number, number>;
+  readonly bySource: ReadonlyMap<string, number>;
+  readonly bySteps: ReadonlyMap<string, number>;
+};
+
+/**
+ * @param options source: only views from it. sourcesLimit: further sources are counted as OTHERS
+ * @returns null if nothing was ever counted
+ */
+async function readPageViews(
+  db: OpenDatabase['db'],
+  { from, to }: Span,
+  { sourcesLimit, source }: { readonly sourcesLimit: number; readonly source?: string | undefined },
+): Promise<PageViews | null> {
+  const firstDay = await firstFunnelDay(db);
+  if (firstDay === null) return null;
+  const { days, sources } = await funnelSums(db, {
+    from: Math.floor(from / DAY_MS),
+    last: Math.floor((to - 1) / DAY_MS),
+    mostSources: sourcesLimit,
+    source,
+  });
+  const byDay = new Map<number, number>();
+  const bySteps = new Map<string, number>();
+  for (const { day, step, count } of days) {
+    if (step === 'seen') byDay.set(day, count);
+    bySteps.set(step, (bySteps.get(step) ?? 0) + count);
+  }
+  const bySource = new Map(sources.map((row) => [row.source, row.count]));
+  const named = sources.reduce((sum, { count }) => sum + count, 0);
+  bySource.set(OTHERS, (bySource.get(OTHERS) ?? 0) + (bySteps.get('seen') ?? 0) - named);
+  return { firstDay, byDay, bySource, bySteps };
 }

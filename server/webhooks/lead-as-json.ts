@@ -1,10 +1,10 @@
 // A lead as JSON, in events and in desk exports.
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
-import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
+import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/attribution.ts';
 import { splitName } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import { readAnswers, type OwnAnswers } from '#shared/own-fields.ts';
 
 /** ISO 8601 in UTC. Fields that are null only for other people are never null in an event. */
 export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {

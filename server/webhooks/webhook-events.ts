@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
+
 import { v7 as uuid } from 'uuid';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { holdLeadRecord } from '#server/db/contacts/people.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { LeadEventType } from '#server/db/all-tables.ts';
 import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
-import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
-import { sampleAnswers } from '#shared/own-answers.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
+import { sampleAnswers } from '#shared/own-fields.ts';
 
 /** In the form of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
 export type LeadEventBody = {
@@ -114,3 +115,25 @@ export function testEvent(
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };
 }
+
+export type Endpoint = {
+  /** A hash, because the URL is a secret. */
+  readonly id: string;
+  readonly url: URL;
+  readonly host: string;
+  readonly takes: 'events' | 'messages';
+};
+
+const ID_LENGTH = 16;
+const SLACK = 'hooks.slack.com';
+
+export const endpointsOf = (urls: readonly string[]): readonly Endpoint[] =>
+  urls.map((text) => {
+    const url = new URL(text);
+    return {
+      id: createHash('sha256').update(url.href).digest('hex').slice(0, ID_LENGTH),
+      url,
+      host: url.host,
+      takes: url.hostname === SLACK ? 'messages' : 'events',
+    };
+  });

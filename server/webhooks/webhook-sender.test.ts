@@ -8,8 +8,7 @@ import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 
 import { kindOfAddress, type ResolveName } from '#server/platform/ip-addresses.ts';
-import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
-import { testEvent } from '#server/webhooks/webhook-events.ts';
+import { endpointsOf, testEvent } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender, type WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 import { DELIVERIES_PER_ENDPOINT } from '#server/webhooks/webhook-worker.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';

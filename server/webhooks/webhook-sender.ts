@@ -1,5 +1,5 @@
 // Standard Webhooks: https://www.standardwebhooks.com
-import { Agent as HttpAgent, request as requestInClear, type IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage, request as requestInClear } from 'node:http';
 import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 
@@ -9,14 +9,13 @@ import { errorCode } from '#server/platform/system-errors.ts';
 import {
   addressRefusal,
   AddressRefused,
-  guardedLookup,
-  resolveOnThisMachine,
   type AddressRules,
+  guardedLookup,
   type ResolveName,
+  resolveOnThisMachine,
 } from '#server/platform/ip-addresses.ts';
-import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
-import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
-import { slackMessage } from '#server/webhooks/slack-message.ts';
+import type { Endpoint, LeadEventBody } from '#server/webhooks/webhook-events.ts';
+import { answerText, labelAndAnswer } from '#shared/own-fields.ts';
 
 /** For look-up, connection, TLS and response together. */
 const TIMEOUT_MS = 10_000;
@@ -163,3 +162,34 @@ function whatBroke(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
   return errorCode(error) ?? (error instanceof Error ? error.name : String(error));
 }
+
+/** https://docs.slack.dev/messaging/formatting-message-text */
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
+export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
+  const facts: readonly (readonly [name: string, value: string])[] =
+    'email' in lead
+      ? [
+          ['name', lead.name],
+          ['company', lead.company],
+          ['email', lead.email],
+          ...Object.values(lead.answers ?? {}).map(
+            ({ label, answer }) => [label, answerText(answer)] as const,
+          ),
+          ['source', lead.source],
+        ]
+      : [['id', lead.id]];
+  const lines = facts
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => labelAndAnswer(plain(name), plain(value)));
+  return JSON.stringify({
+    text: [type, ...lines].join('\n'),
+    mrkdwn: false,
+    unfurl_links: false,
+    unfurl_media: false,
+  });
+}
+
+const plain = (text: string): string =>
+  text.replaceAll(/[\p{C}\s]+/gu, ' ').replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign);

@@ -4,7 +4,7 @@ import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
 import { backOffMs, startJobWorker, type JobWorker } from '#server/jobs/worker.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
-import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
+import type { Endpoint } from '#server/webhooks/webhook-events.ts';
 import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
 /** Concurrent deliveries per endpoint. */

@@ -7,9 +7,8 @@ import { Webhook } from 'standardwebhooks';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents } from '#server/jobs/webhook-jobs.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
-import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
-import { queueLeadEvent, type LeadEventBody } from '#server/webhooks/webhook-events.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
+import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
@@ -168,16 +167,16 @@ for (const engine of ENGINES) {
           story.out,
           /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}it answered: 503/,
         );
-        const keepHouse = createHousekeeping({
+        const runHousekeeping = createHousekeeping({
           database: server.database,
           config: server.config,
           clock: server.now,
           onExpired: () => {},
         });
-        await keepHouse();
+        await runHousekeeping();
         assert.equal(await server.countRows('webhook_events'), 2);
         server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
-        await keepHouse();
+        await runHousekeeping();
         assert.equal(await server.countRows('webhook_events'), 0);
       }));
 

@@ -9,13 +9,14 @@ import type { ResolveName } from '#server/platform/ip-addresses.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { endpointsOf, type Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import {
+  type Endpoint,
+  endpointsOf,
+  type ErasedLead,
+  type LeadChange,
   queueLeadErased,
   queueLeadEvent,
   testEvent,
-  type ErasedLead,
-  type LeadChange,
 } from '#server/webhooks/webhook-events.ts';
 import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 

@@ -1,8 +1,7 @@
 // Reports steps to the operator's visit counter (`analytics` in site.yaml). It is a separate file, fetched after the fonts, so a broken
 // counter cannot affect the page.
 import { analytics, variant } from '#campaign/site.yaml';
-import { readTouch } from '#shared/attribution.ts';
-import type { CountedStep } from '#shared/funnel.ts';
+import { type CountedStep, readTouch } from '#shared/funnel.ts';
 import { COUNTERS } from '#web/analytics/counters.ts';
 import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/privacy-signals.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
-import { complaintIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
+import { errorIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
 
 export type LeadField = keyof typeof Lead.shape;
 
@@ -24,7 +24,7 @@ export function checkDraft(
   if (result.success) return { type: 'lead', lead: result.data };
   const errors: Partial<Record<string, string>> = {};
   for (const { path, message } of result.error.issues)
-    errors[path.join('.')] ??= complaintIn(words, message) ?? message;
+    errors[path.join('.')] ??= errorIn(words, message) ?? message;
   return { type: 'errors', errors };
 }
 

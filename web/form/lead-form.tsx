@@ -6,7 +6,7 @@ import { asksMore } from '#campaign/form.yaml';
 import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
-import { strayCharacter, tidyEmail } from '#shared/typed-email.ts';
+import { strayCharacter, tidyEmail } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 import { variant } from '#campaign/site.yaml';
 import { failedWith, requestCode } from '#web/api-client.ts';

@@ -1,5 +1,5 @@
 import * as site from '#campaign/site.yaml';
-import { fromOtherPage } from '#shared/links.ts';
+import { fromOtherPage } from '#shared/words.ts';
 import styles from '#web/frame/frame.module.css';
 import { SITE_PATH } from '#web/site-path.ts';
 

@@ -1,6 +1,6 @@
 // Specification, section 4: light by default, stored under the key 'theme'.
 
-import { PAPER } from '#shared/paper-colours.ts';
+import { PAPER } from '#shared/colours.ts';
 
 export type Theme = 'light' | 'dark';
 

@@ -1,7 +1,7 @@
 import { useId, useRef, type Ref } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 import { NoBreak } from '#web/ui/no-break.tsx';
 import type { ToastContent } from '#web/ui/toast-state.ts';

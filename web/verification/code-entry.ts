@@ -1,5 +1,5 @@
 import { codeDigits } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 
 export type CodeEntry = {
   readonly digits: readonly string[];

@@ -3,31 +3,31 @@ import { fill } from '#shared/words.ts';
 import { Button } from '#web/ui/button.tsx';
 import button from '#web/ui/button.module.css';
 import { mailProviderOf } from '#web/verification/mail-providers.ts';
-import type { ShownFate } from '#web/verification/use-mail-fate.ts';
+import type { ShownMailStatus } from '#web/verification/use-mail-status.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type MailHelpProps = {
   readonly email: string;
   readonly sender: string;
-  readonly fate: ShownFate;
+  readonly status: ShownMailStatus;
   readonly onWrongAddress: () => void;
 };
 
-const SENTENCES: Partial<Record<ShownFate, string>> = {
+const SENTENCES: Partial<Record<ShownMailStatus, string>> = {
   refused: words.mailRefused,
   delayed: words.mailDelayed,
   late: words.mailSentLate,
 };
 
-export function MailHelp({ email, sender, fate, onWrongAddress }: MailHelpProps) {
-  const sentence = SENTENCES[fate];
-  const held = fate === 'refused' || fate === 'delayed';
+export function MailHelp({ email, sender, status, onWrongAddress }: MailHelpProps) {
+  const sentence = SENTENCES[status];
+  const held = status === 'refused' || status === 'delayed';
   const provider = held || sender === '' ? null : mailProviderOf(email, sender);
   return (
     <>
-      <div className={sentence && styles.note} data-refused={fate === 'refused' || undefined}>
+      <div className={sentence && styles.note} data-refused={status === 'refused' || undefined}>
         <p role="status">{sentence && fill(sentence, { domain: email.slice(email.lastIndexOf('@') + 1) })}</p>
-        {fate === 'refused' && (
+        {status === 'refused' && (
           <Button look="text" onClick={onWrongAddress}>
             {words.correctAddress}
           </Button>

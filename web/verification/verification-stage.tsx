@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ComponentProps } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
-import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { CODE_LENGTH } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 import type { Waiting } from '#web/stage.ts';
 import { StepFrame } from '#web/steps/step-frame.tsx';
@@ -11,7 +11,7 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { MailHelp } from '#web/verification/mail-help.tsx';
 import { ResendArea, type OnCodeSentAgain } from '#web/verification/resend-area.tsx';
-import { useMailFate } from '#web/verification/use-mail-fate.ts';
+import { useMailStatus } from '#web/verification/use-mail-status.ts';
 import { useVerification } from '#web/verification/use-verification.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
@@ -35,7 +35,7 @@ export function VerificationStage({
   onOpenAlready,
   onHome,
 }: VerificationStageProps) {
-  const fate = useMailFate(challenge);
+  const status = useMailStatus(challenge);
   const heading = useRef<HTMLHeadingElement>(null);
   const boxes = useRef<HTMLDivElement>(null);
   const verification = useVerification({ lead, challenge, onVerified, onOpenAlready });
@@ -83,11 +83,16 @@ export function VerificationStage({
           <NoBreak text={fill(words.reference, { reference: challenge.reference })} />
         </p>
       )}
-      <MailHelp email={lead.email} sender={challenge.sender} fate={fate} onWrongAddress={onWrongAddress} />
+      <MailHelp
+        email={lead.email}
+        sender={challenge.sender}
+        status={status}
+        onWrongAddress={onWrongAddress}
+      />
       <ResendArea
         lead={lead}
         challenge={challenge}
-        mayStillCome={fate !== 'refused' && fate !== 'delayed'}
+        mayStillCome={status !== 'refused' && status !== 'delayed'}
         // The button disappears. A running check has disabled the boxes, so the heading takes the focus.
         onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {

@@ -12,8 +12,14 @@ import { isRecent } from '#server/platform/time.ts';
 import { lockAddress, type Db } from '#server/db/engine/connect.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptAt } from '#server/codes/challenges.ts';
-import { endCodes, acceptCode } from '#server/codes/codes.ts';
-import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
+import {
+  acceptCode,
+  type DeskSignIn,
+  endCodes,
+  insertSignIn,
+  openSignIns,
+  takeUnmailed,
+} from '#server/codes/codes.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';

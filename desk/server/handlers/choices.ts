@@ -4,7 +4,7 @@ import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { createKept } from '#desk/server/handlers/cache.ts';
 import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
-import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
+import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import { newestAttributions } from '#server/db/queries/report-figures.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';

@@ -3,7 +3,7 @@ import { LOOK_MS } from '#desk/server/handlers/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { firstMomentOf } from '#desk/people/selection.ts';
 import { lookForLostLeads } from '#desk/report/lost-leads.ts';
-import { createPlatformLookup } from '#server/stats/mail-platform-lookup.ts';
+import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 const LOST_AT_ONCE = 50;

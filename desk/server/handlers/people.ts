@@ -2,7 +2,7 @@ import type { people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
 import { lookForPeople } from '#server/db/contacts/people.ts';
-import { hintsOf } from '#server/attribution/source.ts';
+import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 /** Time limit of a search; its last slice may exceed it slightly. */

@@ -1,6 +1,6 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person } from '#desk/endpoints/people.ts';
-import { answerText, splitChoices } from '#shared/own-answers.ts';
+import { answerText, splitChoices } from '#shared/own-fields.ts';
 
 export type CorrectDraft = {
   readonly name: string;

@@ -17,7 +17,7 @@ import { useSend } from '#desk/web/queries.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { AreaField, ChoicesField, Field, SelectField } from '#desk/web/ui/fields.tsx';
 import { personPage } from '#desk/web/words.ts';
-import { splitChoices } from '#shared/own-answers.ts';
+import { splitChoices } from '#shared/own-fields.ts';
 
 const words = personPage.correct;
 const LINE_LENGTH = 80;

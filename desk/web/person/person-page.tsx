@@ -20,7 +20,7 @@ import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 import { personPage as words, suppressionReasons } from '#desk/web/words.ts';
-import { answerText } from '#shared/own-answers.ts';
+import { answerText } from '#shared/own-fields.ts';
 
 export function PersonPage() {
   const { query } = usePlace();

@@ -5,7 +5,7 @@ import { sql, type RawBuilder } from 'kysely';
 
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
-import { answerText, readAnswers } from '#shared/own-answers.ts';
+import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 /**
  * `verified`: by this site, and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: entered no code yet.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -20,7 +20,7 @@ for (const engine of ENGINES) {
       return Object.assign(new Error('Later'), { responseCode: 451 });
     };
     await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
-      const keepHouse = createHousekeeping({
+      const runHousekeeping = createHousekeeping({
         database,
         config: server.config,
         clock: server.now,
@@ -49,7 +49,7 @@ for (const engine of ENGINES) {
         await server.app.inject(API.proofOfWork);
         await server.metrics.render();
         await server.advance(1_800 + number);
-        await keepHouse();
+        await runHousekeeping();
       };
       for (let number = 1; number <= 10; number += 1) await flow(number);
       const usual = texts.size;

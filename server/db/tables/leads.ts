@@ -7,7 +7,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
-import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
+import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
 
 type Submission = Selectable<Schema['submissions']>;
 

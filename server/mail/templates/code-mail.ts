@@ -4,8 +4,14 @@ import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail, type Lane } from '#server/jobs/mail-jobs.ts';
-import { letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
-import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
+import {
+  largeDigits,
+  letterhead,
+  letterHtml,
+  paragraph,
+  type Letter,
+  type LetterKind,
+} from '#server/mail/templates/letter.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -84,7 +90,7 @@ export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
     body: [
       letterhead(facts.title),
       ...before.map(filled).map(paragraph),
-      `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${facts.digits}</p>`,
+      largeDigits(facts.digits),
       ...after.map(paragraph),
     ],
   });

@@ -2,10 +2,16 @@
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { findSignIn } from '#server/codes/desk-sign-ins.ts';
+import { findSignIn } from '#server/codes/codes.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
-import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
+import {
+  largeDigits,
+  letterhead,
+  letterHtml,
+  paragraph,
+  type Letter,
+  type LetterKind,
+} from '#server/mail/templates/letter.ts';
 import { codeDigits } from '#server/codes/digits.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -67,12 +73,7 @@ function composeDeskCodeEmail({
     html: letterHtml({
       title,
       language: 'en',
-      body: [
-        letterhead(title),
-        paragraph(before),
-        `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${digits}</p>`,
-        ...after.map(paragraph),
-      ],
+      body: [letterhead(title), paragraph(before), largeDigits(digits), ...after.map(paragraph)],
     }),
   };
 }

@@ -6,20 +6,21 @@ import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/tables/leads.ts';
 import { addMailOnce } from '#server/jobs/mail-jobs.ts';
 import {
+  type AboutPage,
+  type Block,
   counted,
   dayIn,
   daysIn,
+  idOfPeriod,
   inSmallWords,
   inWords,
   letterOf,
   listOf,
+  namedLeads,
   sourceNamed,
-  type AboutPage,
-  type Block,
-} from '#server/mail/templates/lead-words.ts';
-import { heading } from '#server/mail/templates/letter-html.ts';
-import type { Letter, LetterKind } from '#server/mail/templates/letter-kind.ts';
-import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/templates/new-lead-mail.ts';
+  WORTH_SENDING_MS,
+} from '#server/mail/templates/new-lead-mail.ts';
+import { heading, type Letter, type LetterKind } from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';

@@ -13,8 +13,15 @@ import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { isWaiting } from '#server/db/tables/outbox.ts';
 import { suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { addMail, laneOf } from '#server/jobs/mail-jobs.ts';
-import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
-import type { Letter, LetterKind, LetterParts } from '#server/mail/templates/letter-kind.ts';
+import {
+  footnote,
+  type Letter,
+  letterhead,
+  letterHtml,
+  type LetterKind,
+  type LetterParts,
+  paragraph,
+} from '#server/mail/templates/letter.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { createProofEraser } from '#server/consent/chain.ts';
 import { erasePersonalData } from '#server/db/queries/personal-data.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';

@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail } from '#server/jobs/mail-jobs.ts';
-import { letterHtml, paragraph } from '#server/mail/templates/letter-html.ts';
-import type { LetterKind } from '#server/mail/templates/letter-kind.ts';
+import { letterHtml, type LetterKind, paragraph } from '#server/mail/templates/letter.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 

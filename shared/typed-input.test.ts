@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
-import { strayCharacter, tidyEmail } from '#shared/typed-email.ts';
+import { strayCharacter, tidyEmail } from '#shared/typed-input.ts';
 
 describe('typed e-mail addresses', () => {
   const PASTED: readonly (readonly [from: string, typed: string])[] = [

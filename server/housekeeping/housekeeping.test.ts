@@ -6,7 +6,7 @@ import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
 import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { createHousekeeping } from '#server/housekeeping/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -14,13 +14,13 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 function housekeeperOf({ database, config, now }: ServerUnderTest) {
   const reports: Expired[] = [];
-  const keepHouse = createHousekeeping({
+  const runHousekeeping = createHousekeeping({
     database,
     config,
     clock: now,
     onExpired: (expired) => reports.push(expired),
   });
-  return { reports, keepHouse };
+  return { reports, runHousekeeping };
 }
 
 const send = (server: ServerUnderTest, email: string) => {
@@ -69,8 +69,8 @@ for (const engine of ENGINES) {
           await note('lead@example.com', 'bounced');
         });
         await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
-        const { reports, keepHouse } = housekeeperOf(server);
-        await keepHouse();
+        const { reports, runHousekeeping } = housekeeperOf(server);
+        await runHousekeeping();
         const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
         const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
         assert.deepEqual(left, [
@@ -102,8 +102,8 @@ for (const engine of ENGINES) {
           await send(server, 'young@example.com');
           await mailed(server, 'young@example.com');
         });
-        const { reports, keepHouse } = housekeeperOf(server);
-        await keepHouse();
+        const { reports, runHousekeeping } = housekeeperOf(server);
+        await runHousekeeping();
         assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
         assert.deepEqual(await emailsOf(server, 'codes'), ['young@example.com']);
         assert.equal(await server.countRows('outbox'), 1);
@@ -114,14 +114,14 @@ for (const engine of ENGINES) {
         assert.ok(windows !== undefined && windows > 0);
         assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 1 });
 
-        await keepHouse();
+        await runHousekeeping();
         assert.equal(reports.length, 1);
 
         const visitor = await send(server, 'lead@example.com');
         const code = codeIn(await server.inbox.waitForMail('lead@example.com', 2));
         assert.equal((await visitor.post(API.verify, { email: 'lead@example.com', code })).statusCode, 200);
         await server.advance(2 * 86_400);
-        await keepHouse();
+        await runHousekeeping();
         assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'lead@example.com']);
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
@@ -132,8 +132,8 @@ for (const engine of ENGINES) {
           await send(server, 'old@example.com');
           await mailed(server, 'old@example.com');
         });
-        const { reports, keepHouse } = housekeeperOf(server);
-        await keepHouse();
+        const { reports, runHousekeeping } = housekeeperOf(server);
+        await runHousekeeping();
         assert.equal(await server.countRows('outbox'), 0);
         assert.deepEqual(await emailsOf(server, 'codes'), ['old@example.com']);
         assert.equal(await server.countRows('submissions'), 1);
@@ -158,8 +158,8 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 5);
 
         let ended = false;
-        const { reports, keepHouse } = housekeeperOf(server);
-        const kept = keepHouse().finally(() => (ended = true));
+        const { reports, runHousekeeping } = housekeeperOf(server);
+        const kept = runHousekeeping().finally(() => (ended = true));
         await server.countRows('leads');
         assert.equal(ended, false, 'a request was served before it ended');
         await kept;
@@ -179,8 +179,8 @@ for (const engine of ENGINES) {
         const ended = await server.countRows('limit_windows');
         const one = housekeeperOf(server);
         const other = housekeeperOf(server);
-        await Promise.all([one.keepHouse(), other.keepHouse()]);
-        await one.keepHouse();
+        await Promise.all([one.runHousekeeping(), other.runHousekeeping()]);
+        await one.runHousekeeping();
         const sumOf = (table: keyof Expired) =>
           [...one.reports, ...other.reports].reduce((total, { [table]: count = 0 }) => total + count, 0);
         assert.deepEqual([sumOf('limit_windows'), sumOf('codes')], [ended, 12]);

@@ -1,17 +1,71 @@
-import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+// Sends outbox mail in the order of turns. Requests wake it and never wait for SMTP.
+import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import type { MailJob } from '#server/jobs/mail-jobs.ts';
+import { type MailJob, SMTP_CONNECTIONS, takeMail } from '#server/jobs/mail-jobs.ts';
 import { finishJob, retryJob } from '#server/jobs/queue.ts';
-import { backOffMs } from '#server/jobs/worker.ts';
-import type { LetterParts } from '#server/mail/templates/letter-kind.ts';
+import { backOffMs, type JobWorker, startJobWorker } from '#server/jobs/worker.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
+import { codeKind } from '#server/mail/templates/code-mail.ts';
+import { deskCodeKind } from '#server/mail/templates/desk-code-mail.ts';
+import { digestKind } from '#server/mail/templates/digest-mail.ts';
+import { guideKind } from '#server/mail/templates/guide-mail.ts';
+import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
+import { newLeadKind, newLeadsKind } from '#server/mail/templates/new-lead-mail.ts';
+import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { normaliseEmail } from '#shared/lead.ts';
+
+/** Outlives the longest delivery. */
+const LEASE_MS = 30_000;
+const STOP_PATIENCE_MS = 5_000;
+
+export type MailWorkerParts = DeliveryParts & {
+  readonly onError: (error: unknown) => void;
+};
+
+export function startMailWorker(parts: MailWorkerParts): JobWorker {
+  const { database, clock, onError } = parts;
+  const shares = createConnectionShares(SMTP_CONNECTIONS, clock);
+  return startJobWorker({
+    database,
+    table: 'outbox',
+    clock,
+    stopPatienceMs: STOP_PATIENCE_MS,
+    take: async (lease) =>
+      shares.free() < 1
+        ? []
+        : // One at a time, because each may fill a lane.
+          takeMail(database, { ...lease, leaseMs: LEASE_MS, most: 1, fullLanes: shares.full() }),
+    run: async (mail, worker) => {
+      const end = shares.begin(mail);
+      try {
+        await deliverMail(parts, mail, worker);
+      } finally {
+        end();
+      }
+    },
+    onError,
+  });
+}
+
+// To add a kind of letter: a file in templates/ with its handler and queueing function, and a line here.
+const KINDS: Readonly<Record<string, LetterKind>> = {
+  code: codeKind,
+  guide: guideKind,
+  notice: noticeKind,
+  'new-lead': newLeadKind,
+  'new-leads': newLeadsKind,
+  digest: digestKind,
+  'desk-code': deskCodeKind,
+};
+
+/** @returns undefined if only a newer release knows the kind */
+const findLetterKind = (name: string): LetterKind | undefined =>
+  Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
 
 /** Shorter than a lease, so no other process takes a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
@@ -45,7 +99,7 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
 };
 
 /** @param worker leaseId: of the worker; cutOff: aborts when the worker stops */
-export async function deliverMail(
+async function deliverMail(
   parts: DeliveryParts,
   mail: MailJob,
   { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
@@ -149,4 +203,52 @@ async function withinTime<Result>(
     clearTimeout(timer);
     cutOff.removeEventListener('abort', end);
   }
+}
+
+// A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a
+// hundred forms go to a silent mail server (docs/reliability.md).
+/** A quarter of the mailer's timeout. */
+const SLOW_MS = 5_000;
+const SLOW_FOR_MS = 30_000;
+const LEFT_TO_OTHERS = 1;
+const MOST_WHEN_SLOW = 2;
+
+/** Null for a notice. */
+type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
+
+export type ConnectionShares = {
+  readonly free: () => number;
+  readonly full: () => readonly string[];
+  readonly begin: (mail: LanesOfMail) => () => void;
+};
+
+/** @param clock milliseconds */
+export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
+  const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
+  const slowUntil = new Map<string, number>();
+
+  const isSlow = (since: number): boolean => clock() - since > SLOW_MS;
+
+  const isFull = (lane: string): boolean => {
+    const own = [...open].filter(({ lanes }) => lanes.includes(lane));
+    const wasSlow = (slowUntil.get(lane) ?? 0) > clock();
+    const most =
+      wasSlow || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
+    return own.length >= most;
+  };
+
+  return {
+    free: () => connections - open.size,
+    full: () => [...new Set([...open].flatMap(({ lanes }) => lanes))].filter(isFull),
+    begin: ({ network, recipient_domain: domain }) => {
+      const delivery = { lanes: [network, domain].filter((lane) => lane !== null), since: clock() };
+      open.add(delivery);
+      return () => {
+        open.delete(delivery);
+        const now = clock();
+        for (const [lane, until] of slowUntil) if (until <= now) slowUntil.delete(lane);
+        if (isSlow(delivery.since)) for (const lane of delivery.lanes) slowUntil.set(lane, now + SLOW_FOR_MS);
+      };
+    },
+  };
 }

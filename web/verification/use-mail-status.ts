@@ -2,19 +2,19 @@
 import { useEffect, useState } from 'react';
 
 import { timeNow } from '#shared/clock.ts';
-import type { MailFate } from '#shared/api.ts';
-import { fetchMailFate } from '#web/api-client.ts';
+import type { MailStatus } from '#shared/api.ts';
+import { fetchMailStatus } from '#web/api-client.ts';
 import type { Challenge } from '#web/stage.ts';
 import { nextAskAt } from '#web/verification/asking-times.ts';
 
 /** `late`: sent after a delay. */
-export type ShownFate = MailFate | 'late';
+export type ShownMailStatus = MailStatus | 'late';
 
-export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>): ShownFate {
+export function useMailStatus({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>): ShownMailStatus {
   const code = `${id} ${askedAt}`;
-  const [known, setKnown] = useState<{ readonly code: string; readonly fate: ShownFate }>({
+  const [known, setKnown] = useState<{ readonly code: string; readonly status: ShownMailStatus }>({
     code,
-    fate: 'waiting',
+    status: 'waiting',
   });
 
   useEffect(() => {
@@ -33,16 +33,16 @@ export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>):
       // The timer may have started while the page was visible.
       if (document.hidden || !navigator.onLine) return;
       lastAskAt = Math.max(timeNow(), nextAskAt(askedAt, lastAskAt) ?? 0);
-      const fate = await fetchMailFate(id);
+      const status = await fetchMailStatus(id);
       if (over) return;
-      if (fate !== null) {
-        over = fate === 'sent' || fate === 'refused';
+      if (status !== null) {
+        over = status === 'sent' || status === 'refused';
         setKnown((before) => ({
           code,
-          fate:
-            fate === 'sent' && before.code === code && ['delayed', 'late'].includes(before.fate)
+          status:
+            status === 'sent' && before.code === code && ['delayed', 'late'].includes(before.status)
               ? 'late'
-              : fate,
+              : status,
         }));
       }
       plan();
@@ -59,5 +59,5 @@ export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>):
     };
   }, [id, askedAt, code]);
 
-  return known.code === code ? known.fate : 'waiting';
+  return known.code === code ? known.status : 'waiting';
 }

@@ -3,23 +3,31 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
+import type { FastifyInstance } from 'fastify';
 import { isbot } from 'isbot';
+import * as z from 'zod/mini';
 
-import { DAY_MS } from '#server/platform/time.ts';
-import type { Config } from '#server/settings/settings.ts';
+import { attributionOf, OTHERS, shownSource, sourceOf } from '#server/attribution/attribution.ts';
+import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { addFunnelCounts, addVariantCounts, type FunnelCount, type VariantCount } from '#server/db/tables/counts.ts';
+import type { Http } from '#server/http/http.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
+import type { Metrics } from '#server/log/metrics.ts';
+import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
 import {
-  addFunnelCounts,
-  addVariantCounts,
-  type FunnelCount,
-  type VariantCount,
-} from '#server/db/tables/counts.ts';
-import { attributionOf } from '#server/attribution/attribution.ts';
-import { OTHERS, shownSource, sourceOf } from '#server/attribution/source.ts';
-import { VISIT_HEADER } from '#shared/api.ts';
-import { FIRST_SEEN, type FunnelStep, type ReportedStep, type VariantStep } from '#shared/funnel.ts';
-import { variantAskedFor } from '#shared/variants.ts';
-import { readTouch } from '#shared/attribution.ts';
+  FIRST_SEEN,
+  type FunnelStep,
+  readTouch,
+  REPORTED_STEPS,
+  type ReportedStep,
+  variantAskedFor,
+  type VariantStep,
+} from '#shared/funnel.ts';
 
 export type FunnelCounter = {
   readonly pageSeen: (request: {
@@ -168,4 +176,45 @@ function touchOf(address: string, link: string, own: readonly string[]): ReturnT
   const from = URL.parse(link)?.host ?? '';
   if (from !== '' && !own.includes(from)) parameters.set('referrer', from);
   return readTouch(parameters);
+}
+
+// A browser reports that the form was opened, or how far the article was read.
+/** No other field, so a report cannot name a person. */
+const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
+const VariantReport = z.strictObject({
+  step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
+  variant: z.optional(z.string()),
+});
+/** Ten times the longest valid body. */
+const BODY_LIMIT_BYTES = 256;
+
+type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
+  readonly funnel: Pick<FunnelCounter, 'stepReported'>;
+  readonly campaign: Pick<Campaign, 'variants'>;
+  readonly clock: () => number;
+  readonly metrics: Pick<Metrics, 'limitHit'>;
+};
+
+/** Answers 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
+export function addFunnelRoute(
+  app: FastifyInstance,
+  { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
+): void {
+  const Taken: z.ZodMiniType<z.infer<typeof VariantReport>> =
+    campaign.variants.length === 0 ? Report : VariantReport;
+  const countUpTo = createNetworkLimit(REPORTS_FROM_NETWORK);
+  app.post(API.funnel, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
+    const report = Taken.safeParse(request.body);
+    if (!report.success) return sendError(reply, 'invalid-input');
+    const clientAddress = visitorAddress(request);
+    if (clientAddress === null) return dropRequest(reply);
+    const outcome = countUpTo(clientAddress, clock());
+    if (outcome.type === 'exceeded') {
+      metrics.limitHit('too-many-requests');
+      return sendError(reply, 'too-many-requests', outcome);
+    }
+    const { step, variant } = report.data;
+    funnel.stepReported(step, request.headers, variant);
+    return reply.code(204).header('cache-control', 'no-store').send();
+  });
 }

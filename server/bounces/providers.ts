@@ -1,0 +1,353 @@
+// Amazon SES, Postmark, Mailgun and SendGrid report bounces and complaints. For each: the shape of its events, the proof that a
+// call is its own, and which events count.
+import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+import * as z from 'zod/mini';
+
+import type { MailReport, Once } from '#server/bounces/accept-report.ts';
+import { createSns, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
+import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
+import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
+import type { Config } from '#server/settings/settings.ts';
+
+type Call = {
+  /** Raw bytes, because signatures cover them. */
+  readonly body: Buffer;
+  readonly headers: IncomingHttpHeaders;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+};
+
+type Verdict =
+  | {
+      readonly type: 'reports';
+      readonly reports: readonly MailReport[];
+      /** Set if the signature doesn't cover the reports, so it may be used once. */
+      readonly once?: Once;
+      /** Number of bounces and complaints in an unknown shape. */
+      readonly unread?: number;
+    }
+  | { readonly type: 'unsigned' }
+  | { readonly type: 'unreadable' }
+  /** A certificate cannot be fetched now. */
+  | { readonly type: 'later' };
+
+export type Provider = {
+  readonly name: string;
+  readonly bodyLimitBytes: number;
+  readonly read: (call: Call) => Promise<Verdict> | Verdict;
+};
+
+export const providersOf = (
+  { sesTopic, postmarkLogin, mailgunKey, sendgridKey }: Config['mailEvents'],
+  fetchIt: Fetch,
+): Provider[] => [
+  ...(sesTopic === null ? [] : [createSes(sesTopic, fetchIt)]),
+  ...(postmarkLogin === null ? [] : [createPostmark(postmarkLogin)]),
+  ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
+  ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
+];
+
+const UNSIGNED: Verdict = { type: 'unsigned' };
+const UNREADABLE: Verdict = { type: 'unreadable' };
+const NOTHING: Verdict = { type: 'reports', reports: [] };
+const LATER: Verdict = { type: 'later' };
+
+/** More than any provider sends in a call, except SendGrid's batches. */
+const BODY_LIMIT_BYTES = 256 * 1024;
+
+/** Maximum age, in either direction, because an older signature may have been overheard. */
+const FRESH_FOR_MS = 15 * 60_000;
+
+/** @param signedAt milliseconds since 1970; NaN is never fresh */
+const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
+
+/** @returns null for invalid JSON, or if it doesn't fit the schema */
+function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null {
+  try {
+    return schema.safeParse(JSON.parse(json.toString())).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reports a dead e-mail address unless the mail server's reply contradicts the provider.
+ * @param bounce isSure: the provider calls the bounce final and about the address
+ */
+function bounced(
+  email: string,
+  {
+    answers,
+    isSure,
+    happenedAt,
+  }: { answers: readonly (string | null | undefined)[]; isSure: boolean; happenedAt: number },
+): MailReport[] {
+  const given = answers.filter((answer) => typeof answer === 'string');
+  const meaning = meaningOfAll(given);
+  const isDead = meaning === 'no such address' || (isSure && meaning === 'unclear');
+  const note = given.join(' ') || null;
+  return isDead ? [{ reason: 'bounced', email: withoutName(email), note, happenedAt }] : [];
+}
+
+const complained = (email: string, happenedAt: number): MailReport[] => [
+  { reason: 'complained', email: withoutName(email), note: null, happenedAt },
+];
+
+/** SES may report the full mailbox: "Ada" <ada@example.com> */
+const withoutName = (text: string): string => /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text;
+
+/** https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html; event publishing renames only the first field. */
+const SesNotification = z.object({
+  notificationType: z.optional(z.string()),
+  eventType: z.optional(z.string()),
+  bounce: z.optional(
+    z.object({
+      bounceType: z.string(),
+      bounceSubType: z.optional(z.string()),
+      bouncedRecipients: z.array(
+        z.object({
+          emailAddress: z.string(),
+          status: z.optional(z.string()),
+          diagnosticCode: z.optional(z.string()),
+        }),
+      ),
+      timestamp: IsoTime,
+    }),
+  ),
+  complaint: z.optional(
+    z.object({
+      complainedRecipients: z.array(z.object({ emailAddress: z.string() })),
+      complaintFeedbackType: z.optional(z.nullable(z.string())),
+      timestamp: IsoTime,
+    }),
+  ),
+});
+
+const SesType = z.enum(['Bounce', 'Complaint']);
+const SesReport = z.union([z.object({ notificationType: SesType }), z.object({ eventType: SesType })]);
+
+function createSes(topic: string, fetchIt: Fetch): Provider {
+  const sns = createSns(topic, fetchIt);
+  return {
+    name: 'ses',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    read: async ({ body, now }) => {
+      const message = readJson(SnsMessage, body);
+      if (message === null) return UNREADABLE;
+      // Checked first, so an old message causes no certificate download.
+      if (!isFresh(Date.parse(message.Timestamp), now)) return UNSIGNED;
+      const judged = await sns.judge(message, now);
+      if (judged !== 'genuine') return judged === 'later' ? LATER : UNSIGNED;
+      if (message.Type === 'SubscriptionConfirmation') {
+        const answer = await sns.confirm(message);
+        return answer === 'confirmed' ? NOTHING : answer === 'later' ? LATER : UNSIGNED;
+      }
+      if (message.Type !== 'Notification') return NOTHING;
+      const notification = readJson(SesNotification, message.Message);
+      const { bounce, complaint } = notification ?? {};
+      const isUnread = !bounce && !complaint && readJson(SesReport, message.Message) !== null;
+      // After a topic is set up, SES sends a sentence instead of JSON.
+      const reports = notification === null ? [] : sesReports(notification);
+      return { type: 'reports', reports, unread: isUnread ? 1 : 0 };
+    },
+  };
+}
+
+function sesReports({
+  notificationType,
+  eventType,
+  bounce,
+  complaint,
+}: z.infer<typeof SesNotification>): MailReport[] {
+  const type = notificationType ?? eventType;
+  if (type === 'Bounce' && bounce?.bounceType === 'Permanent') {
+    // The e-mail address exists; its owner unsubscribed at SES.
+    if (bounce.bounceSubType === 'UnsubscribedRecipient') return [];
+    return bounce.bouncedRecipients.flatMap(({ emailAddress, status, diagnosticCode }) =>
+      bounced(emailAddress, {
+        answers: [status, diagnosticCode],
+        isSure: true,
+        happenedAt: bounce.timestamp,
+      }),
+    );
+  }
+  // Some mailbox providers report a complaint without its type.
+  if (type === 'Complaint' && complaint && (complaint.complaintFeedbackType ?? 'abuse') === 'abuse')
+    return complaint.complainedRecipients.flatMap(({ emailAddress }) =>
+      complained(emailAddress, complaint.timestamp),
+    );
+  return [];
+}
+
+/** https://postmarkapp.com/developer/webhooks/bounce-webhook, and spam-complaint-webhook */
+const PostmarkEvent = z.object({
+  RecordType: z.string(),
+  Type: z.optional(z.string()),
+  Email: z.optional(z.string()),
+  BouncedAt: z.optional(IsoTime),
+  Details: z.optional(z.string()),
+});
+
+/** Other types are temporary, blocked, or caused by the operator. */
+const POSTMARK_DEAD = new Set(['HardBounce', 'BadEmailAddress']);
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Postmark signs nothing: the user and password in its URL are the only proof of origin. */
+function createPostmark(login: string): Provider {
+  const expected = digest(`Basic ${Buffer.from(login).toString('base64')}`);
+  return {
+    name: 'postmark',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    read: ({ body, headers }) => {
+      if (!timingSafeEqual(digest(headers.authorization ?? ''), expected)) return UNSIGNED;
+      const event = readJson(PostmarkEvent, body);
+      if (event === null) return UNREADABLE;
+      const { RecordType, Type = '', Email, BouncedAt: happenedAt, Details } = event;
+      const isComplaint = RecordType === 'SpamComplaint' || Type === 'SpamComplaint';
+      if (RecordType !== 'Bounce' && !isComplaint) return NOTHING;
+      if (Email === undefined || happenedAt === undefined) return UNREADABLE;
+      const reports = isComplaint
+        ? complained(Email, happenedAt)
+        : bounced(Email, { answers: [Details], isSure: POSTMARK_DEAD.has(Type), happenedAt });
+      return { type: 'reports', reports };
+    },
+  };
+}
+
+/** https://documentation.mailgun.com/docs/mailgun/user-manual/events/webhooks */
+const MailgunCall = z.object({
+  signature: z.object({
+    timestamp: z.string().check(z.regex(/^\d{1,12}$/)),
+    token: z.string().check(z.maxLength(200)),
+    signature: z.string(),
+  }),
+  'event-data': z.object({
+    event: z.string(),
+    /** Seconds, with fractions. */
+    timestamp: z.number(),
+    recipient: z.optional(z.string()),
+    severity: z.optional(z.string()),
+    reason: z.optional(z.string()),
+    'delivery-status': z.optional(
+      z.object({
+        message: z.optional(z.nullable(z.string())),
+        'enhanced-code': z.optional(z.nullable(z.string())),
+      }),
+    ),
+  }),
+});
+
+/** Refused now, or suppressed after an earlier refusal. */
+const MAILGUN_DEAD = new Set(['bounce', 'suppress-bounce']);
+
+/** Mailgun signs a time and a token but not the event, so each token is accepted once. */
+function createMailgun(key: string): Provider {
+  return {
+    name: 'mailgun',
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    read: ({ body, now }) => {
+      const call = readJson(MailgunCall, body);
+      if (call === null) return UNREADABLE;
+      const { timestamp, token, signature } = call.signature;
+      const signedAt = Number(timestamp) * 1_000;
+      const expected = createHmac('sha256', key)
+        .update(timestamp + token)
+        .digest('hex');
+      const isSigned = timingSafeEqual(sameLength(signature, expected.length), Buffer.from(expected));
+      if (!isSigned || !isFresh(signedAt, now)) return UNSIGNED;
+      return {
+        type: 'reports',
+        reports: mailgunReports(call['event-data']),
+        once: {
+          // The signature, because the same digits can be divided differently into time and token.
+          key: `mailgun: ${expected}`,
+          // The token isn't fresh for any process by then.
+          until: signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS,
+        },
+      };
+    },
+  };
+}
+
+function mailgunReports({
+  event,
+  recipient = '',
+  severity,
+  reason = '',
+  timestamp: seconds,
+  'delivery-status': status,
+}: z.infer<typeof MailgunCall>['event-data']): MailReport[] {
+  const happenedAt = seconds * 1_000;
+  if (event === 'complained') return complained(recipient, happenedAt);
+  if (event !== 'failed' || severity !== 'permanent') return [];
+  const answers = [status?.['enhanced-code'], status?.message];
+  return bounced(recipient, { answers, isSure: MAILGUN_DEAD.has(reason), happenedAt });
+}
+
+const sameLength = (text: string, length: number): Buffer => {
+  const bytes = Buffer.from(text, 'latin1');
+  return bytes.length === length ? bytes : Buffer.alloc(length);
+};
+
+/** Other events in the batch need not have this shape. */
+const SendGridReport = z.object({ event: z.enum(['bounce', 'spamreport']) });
+
+const TextOrNull = z.optional(z.nullable(z.string()));
+/** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event */
+const SendGridEvent = z.extend(SendGridReport, {
+  email: z.string(),
+  /** Seconds. */
+  timestamp: z.coerce.number().check(z.positive()),
+  /** `bounce`, or `blocked` if the address isn't the reason. */
+  type: TextOrNull,
+  status: TextOrNull,
+  reason: TextOrNull,
+  bounce_classification: TextOrNull,
+});
+
+/** SendGrid sends a batch at 768 kB. */
+const BATCH_LIMIT_BYTES = 1024 * 1024;
+const SendGridBatch = z.array(z.unknown()).check(z.maxLength(10_000));
+
+function createSendGrid(key: string): Provider {
+  const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
+  return {
+    name: 'sendgrid',
+    bodyLimitBytes: BATCH_LIMIT_BYTES,
+    read: ({ body, headers, now }) => {
+      const signature = headers['x-twilio-email-event-webhook-signature'];
+      const timestamp = headers['x-twilio-email-event-webhook-timestamp'];
+      if (typeof signature !== 'string' || typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp))
+        return UNSIGNED;
+      const signed = Buffer.concat([Buffer.from(timestamp), body]);
+      const isSigned = verify('sha256', signed, publicKey, Buffer.from(signature, 'base64'));
+      if (!isSigned || !isFresh(Number(timestamp) * 1_000, now)) return UNSIGNED;
+      const batch = readJson(SendGridBatch, body);
+      if (batch === null) return UNREADABLE;
+      const read = batch
+        .filter((event) => SendGridReport.safeParse(event).success)
+        .map((event) => SendGridEvent.safeParse(event).data);
+      const events = read.filter((event) => event !== undefined);
+      return {
+        type: 'reports',
+        reports: events.flatMap(sendGridReports),
+        // Counted, not refused, because the rest of the batch comes only once.
+        unread: read.length - events.length,
+      };
+    },
+  };
+}
+
+function sendGridReports(event: z.infer<typeof SendGridEvent>): MailReport[] {
+  const happenedAt = event.timestamp * 1_000;
+  if (event.event === 'spamreport') return complained(event.email, happenedAt);
+  if (event.type === 'blocked') return [];
+  return bounced(event.email, {
+    answers: [event.status, event.reason],
+    isSure: (event.bounce_classification ?? 'Invalid Address') === 'Invalid Address',
+    happenedAt,
+  });
+}
