@@ -12,8 +12,6 @@ import {
   type SettingValues,
 } from '#server/settings/settings-table.ts';
 
-export type { Mailbox } from '#server/settings/setting-values.ts';
-
 export type DkimConfig = {
   readonly domainName: string;
   readonly keySelector: string;
