@@ -5,7 +5,8 @@ import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { colourMistakes, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/api.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
-import { isSingleLine, longestAnswer } from '#shared/typed-input.ts';
+import { longestAnswer } from '#shared/limits.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 import { linkMistake } from '#shared/words.ts';
 
 /** These words are shown verbatim, so HTML and Markdown are mistakes. */

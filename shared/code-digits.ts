@@ -1,5 +1,5 @@
 // Finds a mailed code in any text, in any script. Separate, because the first file of the page does not need it.
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 
 const DIGIT = /\p{Nd}/u;
 const DIGITS = /\p{Nd}/gu;

@@ -7,11 +7,13 @@ import {
   DOMAIN_MAX_OCTETS,
   EMAIL_LOCAL_PART_MAX_OCTETS,
   EMAIL_MAX_LENGTH,
+  NAME_MAX_LENGTH,
+  NAME_MIN_LENGTH,
+} from '#shared/limits.ts';
+import {
   IN_DOMAIN,
   isSingleLine,
   LOCAL_PART,
-  NAME_MAX_LENGTH,
-  NAME_MIN_LENGTH,
   tidyEmail,
   tidyLine,
   visibleLength,

@@ -3,7 +3,8 @@ import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { Lead, type TypedAnswers } from '#shared/lead.ts';
-import { isSingleLine, longestAnswer, tidyLine } from '#shared/typed-input.ts';
+import { longestAnswer } from '#shared/limits.ts';
+import { isSingleLine, tidyLine } from '#shared/typed-input.ts';
 import { fill } from '#shared/words.ts';
 
 declare const URL: new (url: string) => {

@@ -1,32 +1,4 @@
-// What people type: its lengths (specification, section 9), and how it is tidied and checked. Limits of the server are in
-// server/settings/fixed-limits.ts.
-
-export const CODE_LENGTH = 6;
-export const NAME_MIN_LENGTH = 2;
-export const NAME_MAX_LENGTH = 200;
-/** RFC 5321, section 4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
-export const EMAIL_MAX_LENGTH = 254;
-/** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.2, and RFC 1035, section 2.3.4. Octets of UTF-8. */
-export const EMAIL_LOCAL_PART_MAX_OCTETS = 64;
-export const DOMAIN_MAX_OCTETS = 255;
-export const DOMAIN_LABEL_MAX_OCTETS = 63;
-export const RESEND_COUNTDOWN_SECONDS = 60;
-
-/** Default maximum length of an answer to a custom question, in characters. */
-const ANSWER_MAX_LENGTH = { text: 200, telephone: 40, number: 15, url: 300, 'long text': 1000 } as const;
-
-export const longestAnswer = ({
-  kind,
-  maxLength,
-  options = [],
-}: {
-  readonly kind: keyof typeof ANSWER_MAX_LENGTH | 'choice' | 'choices';
-  readonly maxLength?: number | undefined;
-  readonly options?: readonly string[] | undefined;
-}): number => {
-  if (kind === 'choice') return Math.max(0, ...options.map((option) => option.length));
-  return kind === 'choices' ? options.join('; ').length : (maxLength ?? ANSWER_MAX_LENGTH[kind]);
-};
+// How typed text is tidied and checked.
 
 // Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). Lone
 // surrogates by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay: names and emoji need

@@ -4,7 +4,7 @@ import { codesOfAddress, codesOfChallenge, isLive } from '#server/codes/codes.ts
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 import { API } from '#shared/api.ts';
 import {
   createVisitor,

@@ -579,10 +579,10 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'the page: delays and limits of the specification',
     fault: 'two toasts at once',
-    file: 'web/ui/toast-state.ts',
+    file: 'web/ui/toast-store.ts',
     find: 'const TOAST_LIMIT = 1;',
     replace: 'const TOAST_LIMIT = 2;',
-    tests: ['e2e/toasts.spec.ts', 'web/ui/toast.test.ts'],
+    tests: ['e2e/toasts.spec.ts', 'web/ui/toast-store.test.ts'],
   },
   {
     promise: 'the page: delays and limits of the specification',

@@ -13,7 +13,8 @@ import { isGarbled, statusKey, type FoundPerson, type Headings, type LeftOut } f
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/audit-log/audit-log.ts';
-import { isSingleLine, NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/typed-input.ts';
+import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 
 /** People per transaction, which takes a few milliseconds. */
 const AT_ONCE = 500;

@@ -9,7 +9,8 @@ import {
   type StatusKind,
 } from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
-import { EMAIL_MAX_LENGTH, isSingleLine, NAME_MAX_LENGTH } from '#shared/typed-input.ts';
+import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/limits.ts';
+import { isSingleLine } from '#shared/typed-input.ts';
 import { answerSchema, answersText, labelledAnswers, splitChoices } from '#shared/own-fields.ts';
 
 type Field = keyof typeof IMPORT_HEADINGS;

@@ -2,7 +2,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 
 export type CodeKey = {
   readonly id: string;

@@ -6,12 +6,12 @@ import path from 'node:path';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 
+import { createChooseVariant } from '#server/http/choose-variant.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy, securityHeaders, type HeaderList } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
-import { variantAskedFor } from '#shared/funnel.ts';
 
 /** Replaced by PUBLIC_URL, whose host may differ from that at the build. */
 const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
@@ -187,36 +187,14 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
   return {
     files,
     notFound: page('404.html', HTML),
-    choosePage: ownPage === undefined ? null : createChoosePage(new Map([[ownPage, home], ...pages]), random),
+    choosePage:
+      ownPage === undefined ? null : createChooseVariant(new Map([[ownPage, home], ...pages]), random),
     always,
   };
 }
 
 /** A shared cache would give all its users the same variant. */
 const VARIANT_CACHE_CONTROL = 'private, no-cache';
-
-/**
- * Chooses a variant at random and keeps it without a cookie: the entity tag in the browser's cache begins
- * with the variant's name. For a URL without a cached copy, the page requests its variant itself
- * (web/keep-variant.ts).
- * @param pages by variant name, two or more
- * @param random from 0 up to 1
- */
-function createChoosePage(
-  pages: ReadonlyMap<string, Resource>,
-  random: () => number,
-): (request: Pick<IncomingMessage, 'url' | 'headers'>) => Resource {
-  const all = [...pages.values()];
-  return ({ url = '', headers }) => {
-    const asked = pages.get(variantAskedFor(url) ?? '');
-    if (asked !== undefined) return asked;
-    for (const [, name = ''] of (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g)) {
-      const kept = pages.get(name);
-      if (kept !== undefined) return kept;
-    }
-    return all[Math.floor(random() * all.length)]!;
-  };
-}
 
 /** Null if the URL cannot name a file. */
 function nameIn(url: string): string | null {

@@ -22,7 +22,7 @@ import {
   wholeNumber,
   type ReadSetting,
 } from '#server/settings/setting-values.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/typed-input.ts';
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 export type Setting = {
   /** Begins a group in `.env.example`. */

@@ -1,10 +1,10 @@
 import { useId, useRef, type Ref } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
 import { NoBreak } from '#web/ui/no-break.tsx';
-import type { ToastContent } from '#web/ui/toast-state.ts';
+import type { ToastContent } from '#web/ui/toast-store.ts';
 import { eventOfKey } from '#web/verification/code-entry.ts';
 import { useCodeEntry, type CodeEntryProps } from '#web/verification/use-code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';

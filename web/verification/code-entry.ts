@@ -1,5 +1,5 @@
 import { codeDigits } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 
 export type CodeEntry = {
   readonly digits: readonly string[];

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useReducer, useRef, type RefObject } from 'react';
 
 import { codeDigits, isDigit } from '#shared/code-digits.ts';
-import { CODE_LENGTH } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
 import {
   codeEntryReducer,
   completeCode,

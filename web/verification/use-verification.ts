@@ -5,7 +5,7 @@ import { toasts as toastWords } from '#campaign/interface.yaml';
 import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } from '#web/api-client.ts';
 import { failureToast } from '#web/messages.ts';
 import type { Waiting } from '#web/stage.ts';
-import type { ToastContent } from '#web/ui/toast-state.ts';
+import type { ToastContent } from '#web/ui/toast-store.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 type Verification = {

@@ -14,7 +14,8 @@ import { frame, passkeys as passkeyWords, signIn as words } from '#desk/web/word
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
 import { codeDigits } from '#shared/code-digits.ts';
-import { CODE_LENGTH, tidyEmail } from '#shared/typed-input.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
+import { tidyEmail } from '#shared/typed-input.ts';
 import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
 
