@@ -2,7 +2,13 @@
 // that no stranger can fill the disk. Further lines are counted. Refused requests have a separate budget.
 import type { IncomingMessage } from 'node:http';
 
-import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+} from 'fastify';
 import type { Logger } from 'pino';
 
 import type { VisitorAddress } from '#server/http/visitor-address.ts';
@@ -31,15 +37,22 @@ export function noteAnswers(
     fileAt: (url: string) => string | null;
   },
 ): void {
+  const answerOf = (request: FastifyRequest, reply: FastifyReply): Answered => ({
+    method: request.method,
+    route: request.routeOptions.url ?? fileAt(request.url) ?? 'unknown',
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+  });
+  // Not after the response, which never ends if the visitor leaves during it.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (isPage(answerOf(request, reply))) onPageSeen(request.raw);
+    done();
+  });
   app.addHook('onResponse', (request, reply, done) => {
-    const { method } = request;
-    const status = reply.statusCode;
-    const route = request.routeOptions.url ?? fileAt(request.url) ?? 'unknown';
-    if (isLogged(route, status))
-      request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
-    const answered = { method, route, status, ms: reply.elapsedTime };
+    const answered = answerOf(request, reply);
+    const { method, route, status, ms } = answered;
+    if (isLogged(route, status)) request.log.info({ method, route, status, ms: Math.round(ms) });
     onAnswered(answered);
-    if (isPage(answered)) onPageSeen(request.raw);
     done();
   });
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 
-import { TOAST_REMOVE_DELAY_MS, toastReducer } from '#web/ui/toast-store.ts';
-import { createToastStore } from '#web/ui/toast-store.ts';
+import { createToastStore, TOAST_REMOVE_DELAY_MS, toastReducer } from '#web/ui/toast-store.ts';
 
 const toast = (id: string) => ({ id, title: `Toast ${id}`, description: '' });
 

@@ -13,8 +13,7 @@ import {
 import { toasts as words } from '#campaign/interface.yaml';
 import { Button } from '#web/ui/button.tsx';
 import { CloseIcon } from '#web/ui/icons.tsx';
-import type { Toast } from '#web/ui/toast-store.ts';
-import type { ToastStore } from '#web/ui/toast-store.ts';
+import type { Toast, ToastStore } from '#web/ui/toast-store.ts';
 import styles from '#web/ui/toaster.module.css';
 
 const AUTO_CLOSE_MS = 5000;
