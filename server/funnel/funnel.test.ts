@@ -22,6 +22,7 @@ import { createNetworkLimit } from '#server/platform/ip-addresses.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/fixed-limits.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
+import { until } from '#testing/until.ts';
 import {
   createVisitor,
   withServer,
@@ -128,6 +129,7 @@ for (const engine of ENGINES) {
         request.rawHeaders = Object.entries(headers).flat();
         // Without a connection the response never ends.
         server.app.server.emit('request', request, new ServerResponse(request));
+        await until(async () => (await countedBy(server)).length > 0);
         assert.deepEqual(await countedBy(server), ['seen direct 1']);
       }));
 
