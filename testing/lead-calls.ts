@@ -4,7 +4,7 @@ import type { LightMyRequestResponse } from 'fastify';
 
 import type { CodeRequested } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 
 export const EMAIL = 'ada@example.com';
 
@@ -18,6 +18,12 @@ export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
 
 export const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
+
+export async function askForCode(server: ServerUnderTest, address?: string) {
+  const visitor = createVisitor(server, address);
+  const asked = await ask(visitor);
+  return { visitor, asked, code: await newestCode(server) };
+}
 
 /** The letters that identify a request's mail. */
 export const referenceOf = (response: LightMyRequestResponse): string =>

@@ -7,7 +7,16 @@ import { sql } from 'kysely';
 import { CONSENT_VERSION_HEADER, type CodeRequested, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { EMAIL, ask, enter, enterWrong, newestCode, referenceOf, wrongFor } from '#testing/lead-calls.ts';
+import {
+  EMAIL,
+  ask,
+  askForCode,
+  enter,
+  enterWrong,
+  newestCode,
+  referenceOf,
+  wrongFor,
+} from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -75,9 +84,7 @@ for (const engine of ENGINES) {
     it('gets the article with the verification response only if the page asks and the browser keeps cookies', () =>
       withServer({ engine }, async (server) => {
         const headers = { prefer: WITH_ARTICLE };
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         const locked = server.campaign.article.html.slice(0, 40);
         const refused = await visitor.post(
           '/api/verify',
@@ -151,9 +158,7 @@ for (const engine of ENGINES) {
 
     it('gets the same response for a wrong, an expired, a used and an unknown code', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         const wrong = await enter(visitor, wrongFor(code));
         const unknown = await enter(createVisitor(server), '123456', 'nobody@example.com');
         await enter(visitor, code);
@@ -206,36 +211,6 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, codes[0] ?? '')).statusCode, 400, 'the third newest is too old');
         assert.equal((await enter(visitor, codes[1] ?? '')).statusCode, 200);
         assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
-      }));
-
-    it('is let in again in the same browser when the verification response was lost', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
-        await enterWrong(visitor, code, 4);
-        const lost = new Map(visitor.cookies);
-        assert.equal((await enter(visitor, code)).statusCode, 200);
-
-        const again = createVisitor(server);
-        for (const [name, value] of lost) again.cookies.set(name, value);
-        const answer = await enter(again, code);
-        assert.equal(answer.statusCode, 200, answer.body);
-        assert.equal((await again.get('/api/article')).statusCode, 200);
-        assert.equal(await server.countRows('consent_receipts'), 1);
-        const metrics = await server.metrics.render();
-        assert.match(metrics.body, /time_to_code_seconds_count 1\n/, 'one code was entered, once');
-
-        const stranger = createVisitor(server, '198.51.100.1');
-        assert.equal(
-          (await enter(stranger, code)).statusCode,
-          400,
-          'a used code opens nothing for anybody else',
-        );
-        for (const [name, value] of lost) again.cookies.set(name, value);
-        assert.equal((await enter(again, wrongFor(code))).statusCode, 400);
-        await server.advance(601);
-        assert.equal((await enter(again, code)).statusCode, 400, 'nor for the same browser after its life');
       }));
 
     it('is let in again in a browser that used another challenge’s code, and its attempts are counted', () =>
@@ -316,31 +291,6 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, code)).statusCode, 200);
       }));
 
-    it('waits for RESEND_SECONDS, less a twentieth', () =>
-      withServer({ engine, env: { RESEND_SECONDS: '2' } }, async (server) => {
-        const visitor = createVisitor(server);
-        const first = await ask(visitor);
-        await server.advance(1.8);
-        const again = await ask(visitor);
-        assert.equal(referenceOf(again), referenceOf(first));
-        await server.advance(0.1);
-        const next = await ask(visitor);
-        assert.notEqual(referenceOf(next), referenceOf(first));
-        await newestCode(server, 2);
-      }));
-
-    it('is opened once, with one receipt, when the right code arrives twice at once', () =>
-      withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
-        const statuses = await Promise.all(
-          [1, 2, 3].map(async () => (await enter(visitor, code)).statusCode),
-        );
-        assert.deepEqual(statuses, [200, 200, 200], 'the same browser may have lost the first answer');
-        assert.equal(await server.countRows('consent_receipts'), 1);
-      }));
-
     it('cannot open the article with a forged or foreign cookie', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
@@ -396,18 +346,6 @@ for (const engine of ENGINES) {
         assert.equal((await createVisitor(server).get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
         await enter(visitor, await newestCode(server));
         assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
-      }));
-
-    it('keeps two tabs with two e-mail addresses apart', () =>
-      withServer({ engine }, async (server) => {
-        const browser = createVisitor(server);
-        await ask(browser);
-        await ask(browser, { email: 'grace@example.com' });
-        const first = await newestCode(server);
-        const second = await newestCode(server, 1, 'grace@example.com');
-        assert.equal((await enter(browser, second, 'grace@example.com')).statusCode, 200);
-        assert.equal((await enter(browser, first)).statusCode, 200);
-        assert.equal(await server.countRows('leads'), 2);
       }));
 
     it('gets an error, and no form is stored, when its mail cannot be queued', () =>

@@ -188,18 +188,6 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('is part of an export, for the mail of other programs', () =>
-      withServer({ engine }, async (server) => {
-        const { leadId } = await becomeLead(server, EMAIL);
-        const { out } = await desk(server.service, ['export', '--format', 'jsonl']);
-        const lead = JSON.parse(out) as { unsubscribe_url: string };
-        assert.equal(lead.unsubscribe_url, `${server.config.publicUrl}${pathOf(server, leadId)}`);
-        assert.equal((await press(server, lead.unsubscribe_url)).statusCode, 200);
-        assert.deepEqual(await reasons(server), ['unsubscribed']);
-        const csv = (await desk(server.service, ['export', '--state', 'suppressed'])).out;
-        assert.ok(csv.includes(lead.unsubscribe_url));
-      }));
-
     it('keeps a suppression after its secret is lost, and a new consent still lifts it', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
