@@ -32,6 +32,10 @@ export type InboxBehaviour = {
   readonly sevenBit?: boolean;
 };
 
+/** A refusal, for `InboxBehaviour`. */
+export const smtpError = (responseCode: number, words: string): Error =>
+  Object.assign(new Error(words), { responseCode });
+
 type OpenConnection = { readonly session: { readonly id: string }; readonly _socket: Socket };
 
 const PATIENCE_MS = 10_000;

@@ -5,15 +5,14 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 
 import { bounceAddress } from '#server/secrets/mail-links.ts';
-import { deriveSecrets, pseudonymsOf } from '#server/secrets/secrets.ts';
-import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/queries/personal-data.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
+import { erasePerson } from '#testing/erase-person.ts';
 
 const EMAIL = 'ada@example.com';
 const NOT_OURS = '01930000-0000-7000-8000-000000000000';
@@ -182,15 +181,7 @@ for (const engine of ENGINES) {
     it('a bounce report does not restore an erased person', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
-        const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await server.database.db.transaction().execute((tx) =>
-          erasePersonalData(tx, server.database.engine, {
-            email: EMAIL,
-            pseudonyms,
-            eraseProofs: createProofEraser(server.service, server.now()),
-            now: server.now(),
-          }),
-        );
+        await erasePerson(server);
         const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
         assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
         assert.deepEqual(await reasons(server), ['erased']);

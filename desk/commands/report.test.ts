@@ -9,7 +9,7 @@ import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
-import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
+import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 import {
   createVisitor,
   filledForm,
@@ -28,9 +28,6 @@ const inbox: InboxBehaviour = {
     return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
   },
 };
-
-const smtpError = (responseCode: number, words: string): Error =>
-  Object.assign(new Error(words), { responseCode });
 
 let networks = 0;
 

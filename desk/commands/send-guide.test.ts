@@ -7,6 +7,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { smtpError } from '#testing/inbox.ts';
 
 const EMAIL = 'ada@example.com';
 const env = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
@@ -40,7 +41,7 @@ for (const engine of ENGINES)
       }));
 
     it('"desk send-guide" queues no second guide while one is waiting', async () => {
-      const later = () => Object.assign(new Error('Later'), { responseCode: 451 });
+      const later = () => smtpError(451, 'Later');
       let isBusy = false;
       const onRecipient = () => (isBusy ? later() : null);
       await withServer({ engine, env, inbox: { onRecipient } }, async (server) => {

@@ -231,25 +231,5 @@ for (const engine of ENGINES) {
         assert.match(refused.notes, /decided this, so only a new verified consent/);
         assert.equal(refused.exitCode, 1);
       }));
-
-    it('excludes suppressed people from exports to other programs and reports them', () =>
-      withServer({ engine }, async (server) => {
-        await becomeLead(server, ADA);
-        await becomeLead(server, EVE);
-        await suppress(server, 'add', ADA, '--reason', 'bounced');
-        const emails = async (...args: string[]) => {
-          const { out, exitCode, notes } = await desk(server.service, ['leads', '--json', ...args]);
-          assert.equal(exitCode, 0, notes);
-          return (JSON.parse(out) as { email: string; state: string }[]).map(
-            ({ email, state }) => `${email} ${state}`,
-          );
-        };
-        assert.deepEqual(await emails(), [`${EVE} verified`]);
-        assert.deepEqual(await emails('--state', 'suppressed'), [`${ADA} suppressed`]);
-        const { out } = await desk(server.service, ['export', '--format', 'hubspot']);
-        assert.ok(out.includes(EVE) && !out.includes(ADA));
-        await suppress(server, 'remove', ADA);
-        assert.deepEqual(await emails(), [`${ADA} verified`, `${EVE} verified`]);
-      }));
   });
 }

@@ -11,7 +11,7 @@ import { readConfig } from '#server/settings/settings.ts';
 import { examineMailAccount, sendSample } from '#desk/doctor/mail-account.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
-import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
+import { startInbox, type Inbox, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const never = () => new AbortController().signal;
@@ -25,7 +25,7 @@ async function withMailServer(
     authOptional: true,
     onAuth: ({ username, password }, _session, callback) => {
       if (password === 'right') callback(null, { user: username });
-      else callback(Object.assign(new Error('5.7.8 no such user'), { responseCode: 535 }));
+      else callback(smtpError(535, '5.7.8 no such user'));
     },
     ...options,
   });
@@ -194,8 +194,7 @@ describe('the sample', () => {
     withMailServer(
       {
         ...CLEAR,
-        onMailFrom: (_address, _session, callback) =>
-          callback(Object.assign(new Error('5.7.1 sender not yours'), { responseCode: 550 })),
+        onMailFrom: (_address, _session, callback) => callback(smtpError(550, '5.7.1 sender not yours')),
       },
       async (port) =>
         assert.match(
@@ -205,10 +204,8 @@ describe('the sample', () => {
     ));
 
   it('is a problem if its recipient is refused', () =>
-    withInbox(
-      { onRecipient: () => Object.assign(new Error('5.1.1 no such mailbox'), { responseCode: 550 }) },
-      async ({ url }) =>
-        assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
+    withInbox({ onRecipient: () => smtpError(550, '5.1.1 no such mailbox') }, async ({ url }) =>
+      assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
     ));
 
   it('is abandoned at the time limit', async () => {

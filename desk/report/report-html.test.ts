@@ -56,6 +56,23 @@ describe('the report as HTML', () => {
     assert.match(html, /2 sources brought 20 new leads each\./);
   });
 
+  it('the report begins with the figures of its period', () => {
+    const html = reportBody({ ...REPORT, timeToEnter: { people: 50, p50Seconds: 0, p95Seconds: 9 } });
+    const figures = html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g);
+    assert.deepEqual(
+      Array.from(figures, ([, ...pair]) => pair),
+      [
+        ['New leads', '40'],
+        ['Views that became leads', '4.0%'],
+        ['Asked for a code', '100'],
+        ['Of them entered it', '50%'],
+        ['From mail to code, half within', '0&nbsp;s'],
+      ],
+    );
+    assert.match(html, /Asked, and entered no code/);
+    assert.match(html, /<tr><th scope="row">newsletter<\/th><td>600<\/td><td>40<\/td>/);
+  });
+
   it('the report has no inline style and shows markup in a source as text', () => {
     const html = reportBody(REPORT);
     assert.doesNotMatch(html, /<style|<[^>]* style=/);

@@ -9,6 +9,7 @@ import { hashOf } from '#server/http/security-headers.ts';
 import { DESK_SETTINGS, withDesk } from '#testing/desk-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
 import { withServer } from '#testing/server-under-test.ts';
+import { words } from '#testing/words.ts';
 
 const INDEX = '<!doctype html><script type="module" src="/assets/app-1a2b.js"></script>';
 const SCRIPT = 'console.log("desk")';
@@ -39,16 +40,9 @@ describe('the files of the desk', () => {
             assert.equal(script.headers['content-encoding'], 'br');
             assert.equal(script.headers['cache-control'], 'public, max-age=31536000, immutable');
             assert.match(String(script.headers['content-type']), /javascript/);
-            for (const url of [
-              '/index.html',
-              '/assets/app-1a2b.js.br',
-              '/assets/other.js',
-              '/assets/',
-              '/people',
-              '/leads/1',
-              '/..%2fapp-secret',
-              '/assets/..%2f..%2fapp-secret',
-            ]) {
+            for (const url of words(`
+              /index.html /assets/app-1a2b.js.br /assets/other.js /assets/ /people /leads/1
+              /..%2fapp-secret /assets/..%2f..%2fapp-secret`)) {
               const unknown = await app.inject({ url });
               assert.equal(unknown.statusCode, 404, url);
               assert.equal(unknown.headers['cache-control'], 'no-store', url);

@@ -12,6 +12,7 @@ import {
   withServer,
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
+import { words } from '#testing/words.ts';
 
 const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.leads]: ['POST'],
@@ -81,19 +82,9 @@ for (const { engine, server } of SERVERS) {
     });
 
     it('answers 404 to unknown paths, including near misses', async () => {
-      for (const url of [
-        '/api',
-        '/api?x',
-        '/api/',
-        '/api/100%',
-        '/api/leads%',
-        '/api/lead',
-        '/api/leads/',
-        '/api/leads/1',
-        '/api/LEADS',
-        '/api/../etc/passwd',
-        '/api/%2e%2e/x',
-      ]) {
+      for (const url of words(`
+        /api /api?x /api/ /api/100% /api/leads% /api/lead /api/leads/ /api/leads/1 /api/LEADS
+        /api/../etc/passwd /api/%2e%2e/x`)) {
         for (const method of ['GET', 'POST'] as const) {
           await expectRefusal(
             server,

@@ -8,7 +8,7 @@ import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
+import { codeIn, createGate, startInbox, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -17,9 +17,6 @@ const WITHOUT_LIMITS = {
   BREAKER_CODES_PER_MINUTE: '0',
   BREAKER_UNENTERED_PERCENT: '0',
 };
-
-const smtpError = (responseCode: number, message: string): Error =>
-  Object.assign(new Error(message), { responseCode });
 
 const ask = (server: ServerUnderTest, address: string, email: string) =>
   createVisitor(server, address).post(API.leads, filledForm({ email }));

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData, listPersonalData } from '#server/db/queries/personal-data.ts';
+import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { erasePerson } from '#testing/erase-person.ts';
 
 const FREE = 'someone@GMail.com';
 const DISPOSABLE = 'someone@mailinator.com';
@@ -119,14 +119,7 @@ for (const engine of ENGINES) {
         assert.equal(known.submissions.length, 2);
         assert.equal(known.outbox.length, 2);
         assert.equal(known.codes.length, 2);
-        const erased = await server.database.db.transaction().execute((tx) =>
-          erasePersonalData(tx, server.database.engine, {
-            email: 'INFO@münchen.DE',
-            pseudonyms: ['nobody'],
-            eraseProofs: createProofEraser(server.service, server.now()),
-            now: server.now(),
-          }),
-        );
+        const erased = await erasePerson(server, 'INFO@münchen.DE');
         assert.equal(erased.submissions, 2);
         assert.equal(erased.outbox, 2);
         assert.equal(await server.countRows('outbox'), 0);

@@ -11,9 +11,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-
-const smtpError = (responseCode: number, message: string): Error =>
-  Object.assign(new Error(message), { responseCode });
+import { smtpError } from '#testing/inbox.ts';
 
 const fateOf = async (visitor: Visitor) => (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
 

@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/queries/personal-data.ts';
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { inTurn } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { EMAIL, ask, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';
+import { EMAIL, ask, askForCode, enter, newestCode, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { erasePerson } from '#testing/erase-person.ts';
 
 function newTab(server: ServerUnderTest, { cookies }: Visitor): Visitor {
   const tab = createVisitor(server);
   for (const [name, value] of cookies) tab.cookies.set(name, value);
   return tab;
 }
-
-const erase = ({ database, service, now }: ServerUnderTest) =>
-  database.db.transaction().execute((tx) =>
-    erasePersonalData(tx, database.engine, {
-      email: EMAIL,
-      pseudonyms: pseudonymsOf(service.secrets, EMAIL),
-      eraseProofs: createProofEraser(service, now()),
-      now: now(),
-    }),
-  );
 
 const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
@@ -32,9 +20,7 @@ for (const engine of ENGINES) {
   describe(`concurrent requests of visitors on ${engine}`, () => {
     it('admit both tabs that enter the same code, with one lead, one receipt and no attempt used up', () =>
       withServer({ engine }, async (server) => {
-        const tab = createVisitor(server);
-        await ask(tab);
-        const code = await newestCode(server);
+        const { visitor: tab, code } = await askForCode(server);
         const tabs = [tab, newTab(server, tab)] as const;
         const responses = await inTurn(server.database, EMAIL, [
           () => enter(tabs[0], code),
@@ -61,9 +47,7 @@ for (const engine of ENGINES) {
 
     it('give back an attempt when a verification response was lost, so the same code works seven times', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         const lost = newTab(server, visitor);
         for (let entry = 0; entry < 7; entry += 1) {
           const { statusCode, body } = await enter(newTab(server, lost), code);
@@ -79,9 +63,7 @@ for (const engine of ENGINES) {
 
     it('compare no more than five of many parallel attempts without cookies, and leave the owner five', () =>
       withServer({ engine }, async (server) => {
-        const owner = createVisitor(server, '203.0.113.1');
-        await ask(owner);
-        const code = await newestCode(server);
+        const { visitor: owner, code } = await askForCode(server, '203.0.113.1');
         const responses = await Promise.all(
           Array.from({ length: 20 }, (_, at) =>
             enter(createVisitor(server, `198.51.100.${at + 1}`), wrongFor(code)),
@@ -99,12 +81,10 @@ for (const engine of ENGINES) {
 
     it('refuse a code whose e-mail address is erased during the comparison', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         await server.advance(0);
         const [erased, entered] = await inTurn(server.database, EMAIL, [
-          () => erase(server),
+          () => erasePerson(server),
           () => enter(visitor, code),
         ]);
         assert.equal(erased.codes, 1);
@@ -117,13 +97,11 @@ for (const engine of ENGINES) {
 
     it('erase a lead verified a moment before, and end its session', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         await server.advance(0);
         const [entered] = await inTurn(server.database, EMAIL, [
           () => enter(visitor, code),
-          () => erase(server),
+          () => erasePerson(server),
         ]);
         for (const table of ['leads', 'consent_receipts', 'submissions'] as const)
           assert.equal(await server.countRows(table), 0, table);
@@ -132,9 +110,7 @@ for (const engine of ENGINES) {
 
     it('verify a code while the next one is asked for, with one lead, one receipt and no attempt used up', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         await server.advance(60);
         const tab = newTab(server, visitor);
         const [resent, entered] = await inTurn(server.database, EMAIL, [
@@ -151,9 +127,7 @@ for (const engine of ENGINES) {
 
     it('mail a code in a new challenge when it is asked for right after the previous one was entered', () =>
       withServer({ engine }, async (server) => {
-        const visitor = createVisitor(server);
-        await ask(visitor);
-        const code = await newestCode(server);
+        const { visitor, code } = await askForCode(server);
         await server.advance(60);
         const tab = newTab(server, visitor);
         const [entered, resent] = await inTurn(server.database, EMAIL, [

@@ -385,17 +385,8 @@ describe('a proof of work', () => {
         'no solution': encode({ challenge }),
         'another solution': encode({ challenge, solution: { ...solution, derivedKey: '00'.repeat(32) } }),
         'a solution of a wrong type': encode({ challenge, solution: { counter: {}, derivedKey: [] } }),
-        'a longer life': encode({
-          challenge: {
-            ...challenge,
-            parameters: { ...parameters, data: { validUntil: server.now() * 2 } },
-          },
-          solution,
-        }),
-        'another nonce': encode({
-          challenge: { ...challenge, parameters: { ...parameters, nonce: '00'.repeat(16) } },
-          solution,
-        }),
+        'a longer life': withParameters({ data: { validUntil: server.now() * 2 } }),
+        'another nonce': withParameters({ nonce: '00'.repeat(16) }),
         'no signature': encode({ challenge: { parameters }, solution }),
         'a time of another type': withParameters({ data: { validUntil: { toString: 1, valueOf: 1 } } }),
         'a time in words': withParameters({ data: { validUntil: String(server.now() + 60_000) } }),

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { codeIn, startInbox, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -47,8 +47,7 @@ it('the dashboard asks only for metrics that exist', () =>
     );
   }));
 
-const deferOthers = (address: string) =>
-  address === EMAIL ? null : Object.assign(new Error('Try again later'), { responseCode: 450 });
+const deferOthers = (address: string) => (address === EMAIL ? null : smtpError(450, 'Try again later'));
 
 for (const engine of ENGINES) {
   describe(`the metrics on ${engine}`, () => {

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { erasePerson } from '#testing/erase-person.ts';
 
 const TYPED = 'Ada@Example.com';
 const EMAIL = 'ada@example.com';
-
-const smtpError = (responseCode: number, message: string): Error =>
-  Object.assign(new Error(message), { responseCode });
 
 const suppressions = (server: ServerUnderTest) =>
   server.database.db.selectFrom('suppressions').selectAll().execute();
@@ -76,15 +71,7 @@ for (const engine of ENGINES) {
       };
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         await createVisitor(server).post(API.leads, filledForm({ email: EMAIL }));
-        const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await server.database.db.transaction().execute((tx) =>
-          erasePersonalData(tx, server.database.engine, {
-            email: EMAIL,
-            pseudonyms,
-            eraseProofs: createProofEraser(server.service, server.now()),
-            now: server.now(),
-          }),
-        );
+        await erasePerson(server, EMAIL);
         go();
         await until(() => server.mailEvents.length === 1);
         const rows = await suppressions(server);

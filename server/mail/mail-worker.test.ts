@@ -5,12 +5,9 @@ import { describe, it } from 'node:test';
 
 import { takeMail } from '#server/jobs/mail-jobs.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { createGate } from '#testing/inbox.ts';
+import { createGate, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-
-const smtpError = (responseCode: number, message: string): Error =>
-  Object.assign(new Error(message), { responseCode });
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -170,17 +167,6 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.at(-1)?.type === 'dropped');
         assert.equal((await outboxRow(server)).state, 'dropped');
         assert.equal(server.inbox.mails.length, 0);
-      }));
-
-    it('drops a code that ended while its mail waited', () =>
-      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
-        await createVisitor(server).post('/api/leads', filledForm());
-        await until(() => server.mailEvents.length === 1);
-        await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
-        await server.advance(2);
-        server.wakeWorker();
-        await until(() => server.mailEvents.length === 2);
-        assert.equal(server.mailEvents[1]?.type, 'dropped');
       }));
 
     it('gives each mail to one of many workers, and to another after its lease ends', () =>

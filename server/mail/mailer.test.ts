@@ -10,7 +10,7 @@ import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { startInbox } from '#testing/inbox.ts';
+import { startInbox, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
 async function startClearTextServer(): Promise<{
@@ -27,7 +27,7 @@ async function startClearTextServer(): Promise<{
     onAuth: ({ username, password }, _session, callback) => {
       logins.push(`${username}:${password}`);
       if (password === 'right') callback(null, { user: username });
-      else callback(Object.assign(new Error('5.7.8 no such user'), { responseCode: 535 }));
+      else callback(smtpError(535, '5.7.8 no such user'));
     },
   });
   server.on('error', () => {});

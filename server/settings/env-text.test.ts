@@ -6,6 +6,7 @@ import fc from 'fast-check';
 
 import { sayMistake } from '#server/platform/mistakes.ts';
 import { misspeltNames, readEnvText } from '#server/settings/env-file.ts';
+import { words } from '#testing/words.ts';
 
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
 const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
@@ -27,28 +28,10 @@ describe('a misspelt setting', () => {
   });
 
   it('is ignored if it may belong to another program', () => {
-    const others = [
-      'PORT_X',
-      'PORTS',
-      'POST',
-      'HOSTNAME',
-      'HOST_IP',
-      'GHOST',
-      'HOME',
-      'MAIL',
-      'MAILTO',
-      'PATH',
-    ];
-    const more = [
-      'API_SECRET',
-      'LOGLEVEL',
-      'FTP_URL',
-      'REDIS_URL',
-      'npm_config_loglevel',
-      'TERM',
-      'LOGNAME',
-      'SHELL',
-    ];
+    const others = words(`
+      PORT_X PORTS POST HOSTNAME HOST_IP GHOST HOME MAIL MAILTO PATH`);
+    const more = words(`
+      API_SECRET LOGLEVEL FTP_URL REDIS_URL npm_config_loglevel TERM LOGNAME SHELL`);
     for (const name of [...others, ...more]) assert.deepEqual(misspeltIn({ [name]: 'x' }), [], name);
     assert.deepEqual(misspeltIn({ SMPT_URL: 'x', SMTP_URL: 'smtp://host' }), [], 'the right one is there');
   });

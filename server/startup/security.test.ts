@@ -9,7 +9,7 @@ import { API, API_ERRORS, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import {
   createVisitor,
   filledForm,
@@ -18,6 +18,7 @@ import {
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { words } from '#testing/words.ts';
 
 const EMAIL = 'ada@example.com';
 const TABLES = [
@@ -249,25 +250,12 @@ it('entering a code replaces a planted session', () =>
 
 it('no path leaves the folder of public files', () =>
   withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
-    for (const url of [
-      '/../package.json',
-      '/../../etc/passwd',
-      '/%2e%2e/package.json',
-      '/%2e%2e%2fpackage.json',
-      '/assets/../../inline-hashes.json',
-      '/assets/..%2f..%2finline-hashes.json',
-      '/assets/%2e%2e%5c%2e%2e%5cinline-hashes.json',
-      '/inline-hashes.json',
-      '/pages/index.html',
-      '/files/robots.txt',
-      '/media/%00film.mp4',
-      '/media/film.mp4%00.txt',
-      '/%c0%ae%c0%ae/package.json',
-      '//etc/passwd',
-      '/.env',
-      '/data/app-secret',
-      '/content/article/article.md',
-    ]) {
+    for (const url of words(`
+      /../package.json /../../etc/passwd /%2e%2e/package.json /%2e%2e%2fpackage.json
+      /assets/../../inline-hashes.json /assets/..%2f..%2finline-hashes.json
+      /assets/%2e%2e%5c%2e%2e%5cinline-hashes.json /inline-hashes.json /pages/index.html
+      /files/robots.txt /media/%00film.mp4 /media/film.mp4%00.txt /%c0%ae%c0%ae/package.json
+      //etc/passwd /.env /data/app-secret /content/article/article.md`)) {
       const response = await server.app.inject(url);
       assert.ok([400, 404].includes(response.statusCode), `${url}: ${response.statusCode}`);
       assert.doesNotMatch(response.body, /root:|"dependencies"|sha256-|Foundations/, url);
@@ -275,8 +263,7 @@ it('no path leaves the folder of public files', () =>
   }));
 
 it('the log omits an e-mail address that the mail server repeats', () => {
-  const onRecipient = (address: string) =>
-    Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
+  const onRecipient = (address: string) => smtpError(550, `5.1.1 <${address}>: Recipient address rejected`);
   return withServer({ engine: 'sqlite', inbox: { onRecipient } }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm());
     const log = () => server.logLines.join('');

@@ -8,6 +8,7 @@ import { deliveryStatus } from '#testing/returned-mail.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead, EMAIL, outcomes, typesOf, withWebhook } from '#testing/webhook-leads.ts';
+import { smtpError } from '#testing/inbox.ts';
 
 const STRANGER = 'never@example.com';
 
@@ -28,8 +29,7 @@ for (const engine of ENGINES)
   describe(`a lead whose mail bounces on ${engine}`, () => {
     it('sends an event when the mail server refuses its address, and a stranger sends none', () => {
       let isDead = false;
-      const onRecipient = () =>
-        isDead ? Object.assign(new Error('5.1.1 Unknown'), { responseCode: 550 }) : null;
+      const onRecipient = () => (isDead ? smtpError(550, '5.1.1 Unknown') : null);
       return withWebhook({ engine, inbox: { onRecipient } }, undefined, async (server, receiver) => {
         const leadId = await becomeLead(server);
         await server.advance(61);

@@ -15,6 +15,7 @@ import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { withDnsServer, type DnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { until } from '#testing/until.ts';
 import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
+import { words } from '#testing/words.ts';
 
 const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
 const BODY = JSON.stringify(
@@ -305,63 +306,19 @@ describe('a webhook event', () => {
 describe('a webhook address', () => {
   it('is public, private or never allowed', () => {
     const kinds = {
-      public: [
-        '8.8.8.8',
-        '2606:4700:4700::1111',
-        '64:ff9b::808:808',
-        '::ffff:8.8.8.8',
-        '::808:808',
-        '::8.8.8.8',
-      ],
-      private: [
-        '127.0.0.1',
-        '127.255.0.9',
-        '10.1.2.3',
-        '172.31.255.255',
-        '192.168.0.1',
-        '100.64.0.1',
-        '::1',
-        'fd12:3456::1',
-        '::ffff:127.0.0.1',
-        '::ffff:a00:1',
-        '64:ff9b::10.0.0.1',
-        '::7f00:1',
-        '::127.0.0.1',
-        '::a00:1',
-      ],
+      public: words(`
+        8.8.8.8 2606:4700:4700::1111 64:ff9b::808:808 ::ffff:8.8.8.8 ::808:808 ::8.8.8.8`),
+      private: words(`
+        127.0.0.1 127.255.0.9 10.1.2.3 172.31.255.255 192.168.0.1 100.64.0.1 ::1 fd12:3456::1
+        ::ffff:127.0.0.1 ::ffff:a00:1 64:ff9b::10.0.0.1 ::7f00:1 ::127.0.0.1 ::a00:1`),
       never: [
-        '0.0.0.0',
-        '::',
-        '169.254.169.254',
-        '::ffff:169.254.169.254',
-        '64:ff9b::169.254.169.254',
-        '168.63.129.16',
-        '100.100.100.200',
-        '64:ff9b::100.100.100.200',
-        'fd00:ec2::254',
-        'fd00:ec2::23',
-        'fd20:ce::254',
-        'fd00:c1::a9fe:a9fe',
-        'fd00:42::42',
-        'fd00:a9fe:a9fe::1',
-        'fd00:100::100:200',
-        '::a9fe:a9fe',
-        '::100.100.100.200',
-        '4000::1',
-        'fe80::1',
-        'fec0::1',
-        '224.0.0.1',
-        'ff02::1',
-        '255.255.255.255',
-        '240.0.0.1',
-        '192.0.2.1',
-        '192.0.0.192',
-        '198.18.0.1',
-        '2001:db8::1',
-        '2002:7f00:1::',
-        '2001::1',
-        'localhost',
         '',
+        ...words(`
+        0.0.0.0 :: 169.254.169.254 ::ffff:169.254.169.254 64:ff9b::169.254.169.254 168.63.129.16
+        100.100.100.200 64:ff9b::100.100.100.200 fd00:ec2::254 fd00:ec2::23 fd20:ce::254
+        fd00:c1::a9fe:a9fe fd00:42::42 fd00:a9fe:a9fe::1 fd00:100::100:200 ::a9fe:a9fe
+        ::100.100.100.200 4000::1 fe80::1 fec0::1 224.0.0.1 ff02::1 255.255.255.255 240.0.0.1
+        192.0.2.1 192.0.0.192 198.18.0.1 2001:db8::1 2002:7f00:1:: 2001::1 localhost`),
       ],
     };
     for (const [kind, addresses] of Object.entries(kinds))

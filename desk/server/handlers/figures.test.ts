@@ -17,9 +17,7 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { until } from '#testing/until.ts';
 import { becomeLead as becomeLeadOfWebhooks, refuse, webhooksAt } from '#testing/webhook-leads.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
-
-const smtpError = (responseCode: number, words: string): Error =>
-  Object.assign(new Error(words), { responseCode });
+import { smtpError } from '#testing/inbox.ts';
 
 const inbox: InboxBehaviour = {
   onRecipient: (address) => {
@@ -226,33 +224,17 @@ for (const engine of ENGINES) {
           headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
         });
         const report = (await ask('report'))!;
-        const figuresOf = (html = '') =>
-          [...html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g)].map(
-            ([, ...pair]) => pair,
-          );
-        const leadsOf = async (asked = {}) => figuresOf((await ask('report', asked))?.html)[0];
+        const leadsOf = async (asked = {}) =>
+          /<dt>New leads<\/dt><dd class="report-value">(\d+)</.exec((await ask('report', asked))!.html)?.[1];
         assert.equal(report.title, 'Leads, 22 October to 20 November 2026');
-        assert.deepEqual(figuresOf(report.html), [
-          ['New leads', '1'],
-          ['Views that became leads', '–'],
-          ['Asked for a code', '1'],
-          ['Of them entered it', '100%'],
-          ['From mail to code, half within', '0&nbsp;s'],
-        ]);
         assert.deepEqual(report.campaigns, ['spring']);
-        assert.ok(
-          report.html.includes(
-            '<tr><th scope="row">newsletter</th><td>1</td><td>1</td><td>100%</td><td>1</td></tr>',
-          ),
-        );
-        assert.match(report.html, /Asked, and entered no code/);
         assert.doesNotMatch(report.html, /<style|<script| style=| on\w+=/);
 
         await becomeLead(server, 'eve@example.com');
-        assert.deepEqual(await leadsOf(), ['New leads', '1'], 'kept');
+        assert.equal(await leadsOf(), '1', 'kept');
         await server.advance(61);
-        assert.deepEqual(await leadsOf(), ['New leads', '2']);
-        assert.deepEqual(await leadsOf({ source: 'newsletter' }), ['New leads', '1']);
+        assert.equal(await leadsOf(), '2');
+        assert.equal(await leadsOf({ source: 'newsletter' }), '1');
         await assert.rejects(ask('report', { source: 'newsleter' }), /No one came from “newsleter”/);
         await assert.rejects(ask('report', { period: '30 days' }), /Say how many days or weeks/);
 

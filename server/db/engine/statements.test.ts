@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -17,7 +17,7 @@ for (const engine of ENGINES) {
     const onRecipient = (address: string) => {
       if (!/[05]@/.test(address) || deferred.has(address)) return null;
       deferred.add(address);
-      return Object.assign(new Error('Later'), { responseCode: 451 });
+      return smtpError(451, 'Later');
     };
     await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
       const runHousekeeping = createHousekeeping({

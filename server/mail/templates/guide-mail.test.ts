@@ -20,6 +20,7 @@ import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { smtpError } from '#testing/inbox.ts';
 
 const EMAIL = 'ada@example.com';
 const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
@@ -126,8 +127,7 @@ for (const engine of ENGINES) {
 
     it('is not sent to a lead who unsubscribed while it waited, but a requested code is', () => {
       let mails = 0;
-      const onRecipient = () =>
-        (mails += 1) === 2 ? Object.assign(new Error('Later'), { responseCode: 451 }) : null;
+      const onRecipient = () => ((mails += 1) === 2 ? smtpError(451, 'Later') : null);
       return withServer({ engine, env: LINK, inbox: { onRecipient } }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const { db } = server.database;

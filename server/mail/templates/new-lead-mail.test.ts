@@ -3,19 +3,17 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { createProofEraser } from '#server/consent/chain.ts';
-import { erasePersonalData } from '#server/db/queries/personal-data.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, smtpError } from '#testing/inbox.ts';
 import { campaignAsking } from '#testing/own-form.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { erasePerson } from '#testing/erase-person.ts';
 
 const OPERATOR = 'you@example.com';
 const PAGE = {
@@ -143,23 +141,13 @@ for (const engine of ENGINES) {
           engine,
           env: EACH,
           inbox: {
-            onRecipient: (address) =>
-              address === OPERATOR ? Object.assign(new Error('Later'), { responseCode: 451 }) : null,
+            onRecipient: (address) => (address === OPERATOR ? smtpError(451, 'Later') : null),
           },
         },
         async (server) => {
-          const { database, service } = server;
           await becomeLead(server, 'ada@example.com');
           await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
-          const pseudonyms = pseudonymsOf(service.secrets, 'ada@example.com');
-          await database.db.transaction().execute((tx) =>
-            erasePersonalData(tx, database.engine, {
-              email: 'ada@example.com',
-              pseudonyms,
-              eraseProofs: createProofEraser(service, server.now()),
-              now: server.now(),
-            }),
-          );
+          await erasePerson(server);
           await server.advance(60);
           server.wakeWorker();
           await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');

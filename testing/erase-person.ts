@@ -1,0 +1,15 @@
+import { createProofEraser } from '#server/consent/chain.ts';
+import { erasePersonalData } from '#server/db/queries/personal-data.ts';
+import { pseudonymsOf } from '#server/secrets/secrets.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
+
+/** Erases the rows about a person, as the desk does. */
+export const erasePerson = ({ database, service, now }: ServerUnderTest, email = 'ada@example.com') =>
+  database.db.transaction().execute((tx) =>
+    erasePersonalData(tx, database.engine, {
+      email,
+      pseudonyms: pseudonymsOf(service.secrets, email),
+      eraseProofs: createProofEraser(service, now()),
+      now: now(),
+    }),
+  );

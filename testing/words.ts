@@ -1,0 +1,2 @@
+/** The words of a text, for lists of short values. */
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/);
