@@ -63,13 +63,6 @@ for (const engine of ENGINES) {
         assert.deepEqual([ada?.[readAt], gus?.[readAt]], [times[0], '']);
         assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
 
-        const lines = (await desk(server.service, ['export', '--format', 'jsonl'])).out.trimEnd().split('\n');
-        assert.deepEqual(
-          lines.map((line) => (JSON.parse(line) as { email: string }).email),
-          ['ada@example.com', 'gus.grissom@gmail.com'],
-        );
-        const listed = await desk(server.service, ['leads', '--json']);
-        assert.equal((JSON.parse(listed.out) as unknown[]).length, 2);
         assert.match(
           (await desk(server.service, ['leads'])).out,
           /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
@@ -102,10 +95,8 @@ for (const engine of ENGINES) {
         for (const [args, ...expected] of [
           [['--newest'], 'li', 'max', 'zoe', 'ada'],
           [['--newest', '--limit', '2'], 'li', 'max'],
-          [['--limit', '1'], 'ada'],
           [['--limit', '1', '--newest', '--source', 'newsletter'], 'ada'],
           [['--search', 'MÜLLER'], 'zoe', 'max'],
-          [['--search', 'mailto:müller?subject=Guide'], 'zoe', 'max'],
           [['--search', 'MÜLLER', '--newest', '--limit', '1'], 'max'],
           [['--state', 'unverified', '--search', 'SÖHNE', '--newest'], 'asks'],
           [['--state', 'imported', '--search', 'söhne', '--newest']],
@@ -115,11 +106,6 @@ for (const engine of ENGINES) {
           const found = (JSON.parse(out) as { email: string }[]).map(({ email }) => email.split('@')[0]);
           assert.deepEqual(found, expected, args.join(' '));
         }
-        const exported = await desk(server.service, ['export', '--search', 'söhne']);
-        assert.deepEqual(
-          rowsOf(exported.out).map(([email]) => email),
-          ['email', 'zoe@example.com', 'max@example.com'],
-        );
       }));
 
     it('refuses an unknown source, and suggests the nearest known sources', () =>
@@ -336,21 +322,8 @@ for (const engine of ENGINES) {
           const [bob, ...others] = JSON.parse(imported.out) as { email: string; state: string }[];
           assert.deepEqual([bob?.email, bob?.state, others], ['bob@example.com', 'imported', []]);
           assert.match((await listed('--state', 'imported')).out, /^imported +email/);
-          for (const [args, count] of [
-            [['--since', '2026-11-20T12:30:00Z'], 1],
-            [['--since', '2026-11-20T13:30:00Z'], 0],
-            [['--until', '2026-11-20T12:30:00Z'], 0],
-            [['--until', '2026-11-20T13:30:00Z'], 1],
-          ] as const)
-            for (const state of ['unverified', 'imported']) {
-              const chosen = await listed('--state', state, '--json', ...args);
-              assert.equal((JSON.parse(chosen.out) as unknown[]).length, count, `${state} ${args.join(' ')}`);
-            }
-          for (const [flag, notes] of [
-            ['free-mail', '1 unverified person.'],
-            ['disposable', '0 unverified people.'],
-          ] as const)
-            assert.equal((await listed('--state', 'unverified', '--flag', flag)).notes, notes);
+          const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
+          assert.equal(later.notes, '0 unverified people.');
         }),
       ));
 

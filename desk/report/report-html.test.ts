@@ -57,7 +57,10 @@ describe('the report as HTML', () => {
   });
 
   it('the report begins with the figures of its period', () => {
-    const html = reportBody({ ...REPORT, timeToEnter: { people: 50, p50Seconds: 0, p95Seconds: 9 } });
+    const html = reportBody({
+      ...REPORT,
+      timeToEnter: { people: 50, p50Seconds: 0, p95Seconds: 9, groups: [] },
+    });
     const figures = html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g);
     assert.deepEqual(
       Array.from(figures, ([, ...pair]) => pair),

@@ -8,7 +8,7 @@ import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { codeIn, createGate, startInbox, smtpError } from '#testing/inbox.ts';
+import { codeIn, createGate, startInbox, smtpError, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -25,6 +25,26 @@ const health = async (server: ServerUnderTest) => {
   const { statusCode, body } = await server.app.inject(API.health);
   return { statusCode, body };
 };
+
+async function expectOpenForm(server: ServerUnderTest): Promise<void> {
+  await server.advance(200);
+  assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
+  assert.equal((await ask(server, '203.0.113.1', 'honest@example.net')).statusCode, 202);
+  server.wakeWorker();
+  await server.inbox.waitForMail('honest@example.net');
+}
+
+/** Drops the connection at mail to some e-mail addresses. */
+function cutOffAt(isCutOff: (recipient: string) => boolean): InboxBehaviour {
+  let recipient = '';
+  return {
+    onRecipient: (address) => {
+      recipient = address;
+      return null;
+    },
+    onMessage: () => (isCutOff(recipient) ? 'cut off' : null),
+  };
+}
 
 async function insertPast(
   server: ServerUnderTest,
@@ -246,11 +266,7 @@ for (const engine of ENGINES) {
             await ask(server, '198.51.100.1', `me-${count}@${count}.evil.example`);
           }
           await until(async () => server.mailEvents.length >= 30);
-          await server.advance(200);
-          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
-          assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
-          server.wakeWorker();
-          await server.inbox.waitForMail('honest@example.com');
+          await expectOpenForm(server);
         },
       ));
 
@@ -311,11 +327,7 @@ for (const engine of ENGINES) {
           await ask(server, '198.51.100.1', 'one@one.late.example');
           await ask(server, '198.51.100.2', 'two@two.late.example');
           await until(async () => server.mailEvents.length >= 8);
-          await server.advance(200);
-          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
-          assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
-          server.wakeWorker();
-          await server.inbox.waitForMail('honest@example.com');
+          await expectOpenForm(server);
         },
       ));
 
@@ -328,15 +340,8 @@ for (const engine of ENGINES) {
       ],
     ] as const)
       it(`of ${about}, at which the mail server drops the connection, leaves the form open`, async () => {
-        let recipient = '';
         let isVerified = false;
-        const inbox = {
-          onRecipient: (address: string) => {
-            recipient = address;
-            return null;
-          },
-          onMessage: () => (isVerified && recipient === to ? ('cut off' as const) : null),
-        };
+        const inbox = cutOffAt((recipient) => isVerified && recipient === to);
         await withServer({ engine, env, inbox }, async (server) => {
           const visitor = createVisitor(server, '198.51.100.7');
           await visitor.post(API.leads, filledForm());
@@ -346,33 +351,21 @@ for (const engine of ENGINES) {
           await visitor.post(API.verify, { email: 'ada@example.com', code });
           server.wakeWorker();
           await until(() => server.mailEvents.length > 1);
-          await server.advance(200);
-          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
-          assert.equal((await ask(server, '203.0.113.1', 'honest@example.net')).statusCode, 202);
-          await server.inbox.waitForMail('honest@example.net');
+          await expectOpenForm(server);
         });
       });
 
-    it('of one code, at which the mail server drops the connection, leaves the form open for everyone else', async () => {
-      let recipient = '';
-      const inbox = {
-        onRecipient: (address: string) => {
-          recipient = address;
-          return null;
+    it('of one code, at which the mail server drops the connection, leaves the form open for everyone else', () =>
+      withServer(
+        { engine, inbox: cutOffAt((recipient) => recipient === 'one@odd.example') },
+        async (server) => {
+          await ask(server, '198.51.100.7', 'one@odd.example');
+          await until(() => server.mailEvents.length > 0);
+          await expectOpenForm(server);
+          await server.advance(200);
+          assert.equal((await ask(server, '203.0.113.2', 'another@odd.example')).statusCode, 202);
         },
-        onMessage: () => (recipient === 'one@odd.example' ? ('cut off' as const) : null),
-      };
-      await withServer({ engine, inbox }, async (server) => {
-        await ask(server, '198.51.100.7', 'one@odd.example');
-        await until(() => server.mailEvents.length > 0);
-        await server.advance(200);
-        assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
-        assert.equal((await ask(server, '203.0.113.1', 'honest@example.net')).statusCode, 202);
-        await server.inbox.waitForMail('honest@example.net');
-        await server.advance(200);
-        assert.equal((await ask(server, '203.0.113.2', 'another@odd.example')).statusCode, 202);
-      });
-    });
+      ));
 
     it('of a guide, at which the mail server falls silent, leaves the form open', () =>
       withServer({ engine }, async (server) => {

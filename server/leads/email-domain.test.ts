@@ -8,6 +8,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 
 const FREE = 'someone@GMail.com';
 const DISPOSABLE = 'someone@mailinator.com';
@@ -30,12 +31,7 @@ for (const engine of ENGINES) {
 
     it('marks the lead with "flag"', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag', DISPOSABLE_MAIL: 'flag' } }, async (server) => {
-        for (const email of [FREE, DISPOSABLE, WORK]) {
-          const visitor = createVisitor(server);
-          assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
-          const code = codeIn(await server.inbox.waitForMail(email));
-          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-        }
+        for (const email of [FREE, DISPOSABLE, WORK]) await becomeLead(server, email);
         const leads = await server.database.db.selectFrom('leads').select(['email', 'flags']).execute();
         assert.deepEqual(Object.fromEntries(leads.map(({ email, flags }) => [email, flags])), {
           [FREE.toLowerCase()]: 'free-mail',

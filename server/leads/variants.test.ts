@@ -9,9 +9,9 @@ import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
-import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { variantsCampaign } from '#testing/other-campaigns.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 const EMAIL = 'ada@example.com';
@@ -60,15 +60,11 @@ for (const engine of ENGINES) {
   describe(`the variant of a form on ${engine}`, () => {
     it('is stored with form, lead and export, and its consent with the version of its wording', async () => {
       await withVariants(engine, async (server) => {
-        const { database, campaign, inbox, service } = server;
+        const { database, campaign, service } = server;
         const own = campaign.variants.find(({ name }) => name === 'b');
         assert.ok(own !== undefined && own.consent.version !== campaign.consent.version);
-        const visitor = createVisitor(server);
         const headers = { [CONSENT_VERSION_HEADER]: own.consent.version };
-        const asked = await visitor.post(API.leads, filledForm({ email: EMAIL, variant: 'b' }), { headers });
-        assert.equal(asked.statusCode, 202, asked.body);
-        const code = codeIn(await inbox.waitForMail(EMAIL));
-        assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+        await becomeLead(server, EMAIL, 1, { form: { variant: 'b' }, headers });
         const stranger = createVisitor(server);
         await stranger.post(API.leads, filledForm({ email: 'eve@example.com', variant: "x' or 1" }));
 
@@ -97,19 +93,11 @@ for (const engine of ENGINES) {
 
     it('can limit a report', async () => {
       await withVariants(engine, async (server) => {
-        const enter = async (email: string, variant: string, form: string) => {
-          const visitor = createVisitor(server);
-          const headers = { referer: 'http://localhost/?utm_source=newsletter' };
-          await visitor.post(API.leads, filledForm({ email, variant, name: form }), { headers });
-          return visitor;
-        };
-        const verify = async (visitor: Awaited<ReturnType<typeof enter>>, email: string) => {
-          const code = codeIn(await server.inbox.waitForMail(email));
-          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-        };
-        await verify(await enter('one@example.com', 'a', 'One A'), 'one@example.com');
-        await verify(await enter('two@example.com', 'b', 'Two B'), 'two@example.com');
-        await enter('lost@example.com', 'b', 'Lost B');
+        const headers = { referer: 'http://localhost/?utm_source=newsletter' };
+        await becomeLead(server, 'one@example.com', 1, { form: { variant: 'a', name: 'One A' }, headers });
+        await becomeLead(server, 'two@example.com', 1, { form: { variant: 'b', name: 'Two B' }, headers });
+        const lost = filledForm({ email: 'lost@example.com', variant: 'b', name: 'Lost B' });
+        await createVisitor(server).post(API.leads, lost, { headers });
         const report = async (...options: string[]) => {
           const answer = await desk(server.service, ['report', '--json', ...options]);
           assert.equal(answer.exitCode, 0, answer.notes);

@@ -12,8 +12,8 @@ import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
-import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 
 describe('a mail platform', () => {
   it('is recognised by the providers’ domains, but not by lookalikes', () => {
@@ -202,10 +202,7 @@ for (const engine of ENGINES) {
             (
               await server.database.db.selectFrom('mail_domains').select('domain').orderBy('domain').execute()
             ).map(({ domain }) => domain);
-          const visitor = createVisitor(server);
-          await visitor.post('/api/leads', filledForm({ email: 'ada@acme.example' }));
-          const code = codeIn(await server.inbox.waitForMail('ada@acme.example'));
-          await visitor.post('/api/verify', { email: 'ada@acme.example', code });
+          await becomeLead(server, 'ada@acme.example');
           for (const name of ['globex', 'initech']) await ask(server, `eve@${name}.example`);
           await server.advance(3_600);
           await desk(server.service, ['report', '--period', '7d', '--json'], { dnsServers: [address] });

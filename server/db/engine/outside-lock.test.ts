@@ -18,6 +18,7 @@ import { freshDatabase } from '#testing/databases.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 
 const FOREVER_MS = 600_000;
 
@@ -83,10 +84,7 @@ const sendForm = (server: ServerUnderTest, email: string) =>
 describe('while another process holds the SQLite write lock', () => {
   it('pages, health checks and reads continue, and every form is accepted once it is released', () =>
     withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
-      const reader = createVisitor(server);
-      await reader.post(API.leads, filledForm());
-      const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
-      assert.equal((await reader.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+      const { visitor: reader } = await becomeLead(server, 'ada@example.com');
       await server.advance(0);
 
       lock();

@@ -91,12 +91,8 @@ for (const engine of ENGINES) {
           'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
         );
         return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
-          const email = 'ada@example.com';
-          const visitor = createVisitor(server);
           const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
-          await visitor.post(API.leads, filledForm({ email, answers }));
-          const code = codeIn(await server.inbox.waitForMail(email));
-          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          await becomeLead(server, 'ada@example.com', 1, { form: { answers } });
           const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
           assert.ok(
             text.includes(
