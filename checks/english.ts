@@ -55,7 +55,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
-    count: 6,
+    count: 4,
     instead: '"its own" before the noun',
   },
   'in-place-of': {

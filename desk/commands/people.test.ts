@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('erases a person only after confirmation, and counts what was erased', () =>
+    it('erases a person only after confirmation, and reports the erased rows per table', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         const asked: string[] = [];
