@@ -169,6 +169,17 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
+    it('drops a code that ended while its mail waited', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        await server.database.db.updateTable('codes').set({ expires_at: server.now() }).execute();
+        await server.advance(2);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal(server.mailEvents[1]?.type, 'dropped');
+      }));
+
     it('gives each mail to one of many workers, and to another after its lease ends', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
