@@ -22,7 +22,6 @@ import {
   ReportIcon,
   TodayIcon,
 } from '#desk/web/ui/icons.tsx';
-import { pages as words } from '#desk/web/words.ts';
 
 type Icon = ComponentType<{ readonly size?: number }>;
 
@@ -44,55 +43,55 @@ export const PAGES: readonly DeskPage[] = [
     path: '/',
     Page: Today,
     needs: 'read',
-    inMenu: { name: words.today, icon: TodayIcon, group: 'figures' },
+    inMenu: { name: 'Today', icon: TodayIcon, group: 'figures' },
   },
   {
     path: '/leads',
     Page: Leads,
     needs: 'read',
-    inMenu: { name: words.leads, icon: LeadsIcon, group: 'people' },
+    inMenu: { name: 'Leads', icon: LeadsIcon, group: 'people' },
   },
   {
     path: '/companies',
     Page: Companies,
     needs: 'read',
-    inMenu: { name: words.companies, icon: CompaniesIcon, group: 'people' },
+    inMenu: { name: 'Companies', icon: CompaniesIcon, group: 'people' },
   },
   { path: '/person', Page: PersonPage, needs: 'read', inMenu: null, belongsTo: '/leads' },
   {
     path: '/lost',
     Page: LostPage,
     needs: 'read',
-    inMenu: { name: words.lost, icon: LostIcon, group: 'people' },
+    inMenu: { name: 'Lost', icon: LostIcon, group: 'people' },
   },
   {
     path: '/report',
     Page: ReportPage,
     needs: 'read',
-    inMenu: { name: words.report, icon: ReportIcon, group: 'figures' },
+    inMenu: { name: 'Report', icon: ReportIcon, group: 'figures' },
   },
   {
     path: '/mail',
     Page: MailPage,
     needs: 'read',
-    inMenu: { name: words.mail, icon: MailIcon, group: 'server' },
+    inMenu: { name: 'Mail', icon: MailIcon, group: 'server' },
   },
   {
     path: '/doctor',
     Page: DoctorPage,
     needs: 'read',
-    inMenu: { name: words.doctor, icon: DoctorIcon, group: 'server' },
+    inMenu: { name: 'Doctor', icon: DoctorIcon, group: 'server' },
   },
   {
     path: '/log',
     Page: LogPage,
     needs: 'all',
-    inMenu: { name: words.log, icon: LogIcon, group: 'server' },
+    inMenu: { name: 'Audit log', icon: LogIcon, group: 'server' },
   },
   {
     path: '/account',
     Page: Account,
     needs: 'read',
-    inMenu: { name: words.account, icon: AccountIcon, group: 'server' },
+    inMenu: { name: 'Account', icon: AccountIcon, group: 'server' },
   },
 ];

@@ -26,14 +26,7 @@ type TableProps<Row> = {
   readonly isStale?: boolean;
 };
 
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  rowKey,
-  hidden,
-  isStale = false,
-}: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, rowKey, hidden, isStale = false }: TableProps<Row>) {
   const isNarrow = useIsNarrow();
   const shown = columns.filter(({ id }) => !hidden?.has(id));
   const props = { caption, columns: shown, rows, rowKey, isStale };
