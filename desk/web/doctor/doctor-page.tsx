@@ -3,7 +3,6 @@ import { useEffect, useState } from 'react';
 
 import { doctor, type Finding } from '#desk/endpoints/figures.ts';
 import { ask } from '#desk/web/ask.ts';
-import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 import styles from '#desk/web/doctor/doctor-page.module.css';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
 import { sentenceCase, counted } from '#desk/web/format.ts';
@@ -48,7 +47,7 @@ export function DoctorPage() {
       {isFirst && <Skeleton lines={10} />}
       {data !== undefined && (
         <div className={styles.groups} aria-busy={isLooking || undefined}>
-          {findingGroups(data.findings).map(({ state, findings }) => (
+          {groupsOf(data.findings).map(({ state, findings }) => (
             <Section key={state} title={HEADINGS[state]}>
               {state === 'ok' ? (
                 <details className={styles.fine}>
@@ -76,6 +75,12 @@ function useLookAgain() {
 
 const countOf = (findings: readonly Finding[], state: Finding['state']): number =>
   findings.filter((one) => one.state === state).length;
+
+/** From worst to best. */
+const groupsOf = (all: readonly Finding[]) =>
+  (['problem', 'warning', 'note', 'ok'] as const)
+    .map((state) => ({ state, findings: all.filter((finding) => finding.state === state) }))
+    .filter(({ findings }) => findings.length > 0);
 
 const HEADINGS = {
   problem: 'Codes do not arrive, or are not safe',

@@ -56,17 +56,16 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { path } = usePlace();
   const { role } = usePerson();
   const current = PAGES.find((page) => page.path === path)?.belongsTo ?? path;
-  const shown = PAGES.filter(({ needs, inMenu }) => inMenu !== null && (needs === 'read' || role === 'all'));
+  const shown = PAGES.filter(({ needs, Icon }) => Icon !== null && (needs === 'read' || role === 'all'));
   return (
     <nav aria-label="Pages of the desk" className={styles.navigation}>
       <ul>
-        {shown.map(({ path: to, inMenu }, index) => {
-          const { name, icon: Icon, group } = inMenu!;
-          const before = shown[index - 1]?.inMenu?.group;
+        {shown.map(({ path: to, name, Icon, group }, index) => {
+          const before = shown[index - 1]?.group;
           return (
             <li key={to} data-begins={before !== undefined && before !== group ? '' : undefined}>
               <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
-                <Icon size={18} />
+                {Icon && <Icon size={18} />}
                 {name}
               </Link>
             </li>
