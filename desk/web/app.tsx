@@ -5,15 +5,13 @@ import type { Me } from '#desk/endpoints/auth.ts';
 import { Enter } from '#desk/web/sign-in/enter.tsx';
 import { SignIn } from '#desk/web/sign-in/sign-in.tsx';
 import { Frame } from '#desk/web/frame/frame.tsx';
-import { NotFound } from '#desk/web/frame/not-found.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
-import { PersonContext } from '#desk/web/person.ts';
-import { createQueryClient, forgetPerson, useWhoIsIn } from '#desk/web/queries.ts';
-import { usePlace } from '#desk/web/router.ts';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { PersonContext, createQueryClient, forgetPerson, useWhoIsIn } from '#desk/web/queries.ts';
+import { usePlace, Link } from '#desk/web/router.tsx';
+import { FailedState, Skeleton, EmptyState } from '#desk/web/ui/states.tsx';
 import { NoticeProvider } from '#desk/web/ui/notice.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
-import styles from '#desk/web/app.module.css';
+import styles from '#desk/web/frame/frame.module.css';
+import { Page } from '#desk/web/ui/page.tsx';
 
 export function App() {
   const [client] = useState(createQueryClient);
@@ -61,4 +59,14 @@ function useEndOfSession(person: Me | null | undefined): void {
     const timer = setTimeout(() => forgetPerson(client), Math.max(0, Date.parse(endsAt) - Date.now()));
     return () => clearTimeout(timer);
   }, [client, endsAt]);
+}
+
+function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <EmptyState text="The URL is mistyped, or belongs to another release of the desk.">
+        <Link href="/">Go to Today</Link>
+      </EmptyState>
+    </Page>
+  );
 }

@@ -1,10 +1,12 @@
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
-import { failure as words } from '#desk/web/words.ts';
 import { ERROR_CODE_HEADER } from '#shared/api.ts';
 
 /** A doctor run takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;
+
+export const OFFLINE = 'The server could not be reached. Check your connection, then try again.';
+export const BROKEN = 'The response arrived incomplete. Try again.';
 
 /** A failed call. Its message is the server's sentence for the reader, or ours without a response. */
 export class CallError extends Error {
@@ -54,7 +56,13 @@ export async function errorOf(response: Response): Promise<CallError> {
   const code = response.headers.get(ERROR_CODE_HEADER);
   const text = (await response.text().catch(() => '')).trim();
   const isSentence = (response.headers.get('content-type') ?? '').startsWith('text/plain') && text !== '';
-  return new CallError(isSentence ? text : words.noSentence(response.status), response.status, code);
+  return new CallError(
+    isSentence
+      ? text
+      : `Something between you and the desk answered with status ${response.status}. Check the proxy in front of the desk.`,
+    response.status,
+    code,
+  );
 }
 
 /** Throws a {@link CallError}, or the reason of `signal`. */
@@ -81,12 +89,14 @@ export async function ask<What extends object, Answered>(
           })
     ).catch(() => {
       signal?.throwIfAborted();
-      throw new CallError(limit.signal.aborted ? words.noAnswer : words.offline);
+      throw new CallError(
+        limit.signal.aborted ? 'The server did not respond within a minute. Try again later.' : OFFLINE,
+      );
     });
     if (!response.ok) throw await errorOf(response);
     return (await response.json().catch(() => {
       signal?.throwIfAborted();
-      throw new CallError(words.broken, response.status);
+      throw new CallError(BROKEN, response.status);
     })) as Answered;
   } finally {
     clearTimeout(timer);

@@ -4,7 +4,6 @@ import { createRoot } from 'react-dom/client';
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 import '#web/styles/preferences.css';
-import '#desk/web/styles/fonts.css';
 import '#desk/web/styles/desk.css';
 import { App } from '#desk/web/app.tsx';
 

@@ -1,17 +1,16 @@
 // Fetches files, because links cannot send headers (ask.ts) or show failures on the page.
-import { CallError, errorOf, fetchFromDesk } from '#desk/web/ask.ts';
-import { failure as words } from '#desk/web/words.ts';
+import { CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
 
 /** By then the browser has read the file. */
 const TAKEN_AFTER_MS = 60_000;
 
 async function fetchFile(url: string): Promise<{ readonly file: Blob; readonly name: string | undefined }> {
   const response = await fetchFromDesk(url, {}).catch(() => {
-    throw new CallError(words.offline);
+    throw new CallError(OFFLINE);
   });
   if (!response.ok) throw await errorOf(response);
   const file = await response.blob().catch(() => {
-    throw new CallError(words.broken);
+    throw new CallError(BROKEN);
   });
   return { file, name: fileNameIn(response) };
 }

@@ -22,77 +22,46 @@ import {
   ReportIcon,
   TodayIcon,
 } from '#desk/web/ui/icons.tsx';
-import { pages as words } from '#desk/web/words.ts';
 
 type Icon = ComponentType<{ readonly size?: number }>;
 
 export type DeskPage = {
   readonly path: `/${string}`;
+  readonly name: string;
   readonly Page: ComponentType;
   readonly needs: Role;
-  readonly inMenu: {
-    readonly name: string;
-    readonly icon: Icon;
-    readonly group: 'people' | 'figures' | 'server';
-  } | null;
+  /** Null outside the menu. */
+  readonly Icon: Icon | null;
+  /** A line separates groups in the menu. */
+  readonly group: 'people' | 'figures' | 'server';
   /** For a page outside the menu: the path of the entry to mark as current. */
   readonly belongsTo?: `/${string}`;
 };
 
 export const PAGES: readonly DeskPage[] = [
-  {
-    path: '/',
-    Page: Today,
-    needs: 'read',
-    inMenu: { name: words.today, icon: TodayIcon, group: 'figures' },
-  },
-  {
-    path: '/leads',
-    Page: Leads,
-    needs: 'read',
-    inMenu: { name: words.leads, icon: LeadsIcon, group: 'people' },
-  },
+  { path: '/', name: 'Today', Page: Today, needs: 'read', Icon: TodayIcon, group: 'figures' },
+  { path: '/leads', name: 'Leads', Page: Leads, needs: 'read', Icon: LeadsIcon, group: 'people' },
   {
     path: '/companies',
+    name: 'Companies',
     Page: Companies,
     needs: 'read',
-    inMenu: { name: words.companies, icon: CompaniesIcon, group: 'people' },
+    Icon: CompaniesIcon,
+    group: 'people',
   },
-  { path: '/person', Page: PersonPage, needs: 'read', inMenu: null, belongsTo: '/leads' },
   {
-    path: '/lost',
-    Page: LostPage,
+    path: '/person',
+    name: 'Person',
+    Page: PersonPage,
     needs: 'read',
-    inMenu: { name: words.lost, icon: LostIcon, group: 'people' },
+    Icon: null,
+    group: 'people',
+    belongsTo: '/leads',
   },
-  {
-    path: '/report',
-    Page: ReportPage,
-    needs: 'read',
-    inMenu: { name: words.report, icon: ReportIcon, group: 'figures' },
-  },
-  {
-    path: '/mail',
-    Page: MailPage,
-    needs: 'read',
-    inMenu: { name: words.mail, icon: MailIcon, group: 'server' },
-  },
-  {
-    path: '/doctor',
-    Page: DoctorPage,
-    needs: 'read',
-    inMenu: { name: words.doctor, icon: DoctorIcon, group: 'server' },
-  },
-  {
-    path: '/log',
-    Page: LogPage,
-    needs: 'all',
-    inMenu: { name: words.log, icon: LogIcon, group: 'server' },
-  },
-  {
-    path: '/account',
-    Page: Account,
-    needs: 'read',
-    inMenu: { name: words.account, icon: AccountIcon, group: 'server' },
-  },
+  { path: '/lost', name: 'Lost', Page: LostPage, needs: 'read', Icon: LostIcon, group: 'people' },
+  { path: '/report', name: 'Report', Page: ReportPage, needs: 'read', Icon: ReportIcon, group: 'figures' },
+  { path: '/mail', name: 'Mail', Page: MailPage, needs: 'read', Icon: MailIcon, group: 'server' },
+  { path: '/doctor', name: 'Doctor', Page: DoctorPage, needs: 'read', Icon: DoctorIcon, group: 'server' },
+  { path: '/log', name: 'Audit log', Page: LogPage, needs: 'all', Icon: LogIcon, group: 'server' },
+  { path: '/account', name: 'Account', Page: Account, needs: 'read', Icon: AccountIcon, group: 'server' },
 ];

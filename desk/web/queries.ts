@@ -8,11 +8,17 @@ import {
   useQueryClient,
   type UseMutationResult,
   type UseQueryResult,
+  useInfiniteQuery,
+  type InfiniteData,
+  type UseInfiniteQueryResult,
 } from '@tanstack/react-query';
+import { createContext, use } from 'react';
 
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
 import { ask, isSignedOut } from '#desk/web/ask.ts';
+import { openFile } from '#desk/web/file.ts';
+import { useNotice } from '#desk/web/ui/notice.tsx';
 
 /** Fresh pages are not reloaded; older ones reload in the background. */
 const FRESH_MS = 15_000;
@@ -98,3 +104,46 @@ export function useSend<What extends object, Answered>(
     onSuccess: () => Promise.all(stale.map(({ path }) => client.invalidateQueries({ queryKey: [path] }))),
   });
 }
+
+type Paged = { readonly next: string | null };
+
+export function usePagesOf<What extends { readonly after?: string | undefined }, Answered extends Paged>(
+  call: Call<What, Answered>,
+  asked: Omit<What, 'after'>,
+): UseInfiniteQueryResult<InfiniteData<Answered>> {
+  return useInfiniteQuery({
+    queryKey: keyOf(call, asked),
+    queryFn: ({ pageParam, signal }) =>
+      ask(call, { ...asked, ...(pageParam !== null && { after: pageParam }) } as What, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }: Answered) => next,
+  });
+}
+
+/**
+ * Retries the failed page, or all pages if the refresh failed. Asking for a next page that does not exist would succeed without a request.
+ */
+export const retry = ({
+  isFetchNextPageError,
+  fetchNextPage,
+  refetch,
+}: Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage' | 'refetch'>): void =>
+  void (isFetchNextPageError ? fetchNextPage() : refetch());
+
+export function useFile(...file: Parameters<typeof openFile>): UseMutationResult<void> {
+  const { say } = useNotice();
+  return useMutation({
+    mutationFn: () => openFile(...file),
+    onError: ({ message }) => say(message, 'problem'),
+  });
+}
+
+export const PersonContext = createContext<Me | null>(null);
+
+export function usePerson(): Me {
+  const person = use(PersonContext);
+  if (person === null) throw new Error('No person is signed in.');
+  return person;
+}
+
+export const useMayChange = (): boolean => usePerson().role === 'all';

@@ -1,47 +1,46 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 
 import { endSession, sessions, type Session } from '#desk/endpoints/auth.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
 import { Passkeys } from '#desk/web/account/passkeys.tsx';
-import { usePerson } from '#desk/web/person.ts';
-import { forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { usePerson, forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Confirm } from '#desk/web/ui/confirm.tsx';
+import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { account as words, frame, pages } from '#desk/web/words.ts';
+import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session>[] => [
   {
     id: 'browser',
-    heading: words.browser,
+    heading: 'Browser',
     isMain: true,
     cell: ({ browser, isThis }) => (
       <>
-        <span title={browser}>{browserName(browser) || words.unknownBrowser}</span>{' '}
-        {isThis && <Pill tone="good">{words.thisOne}</Pill>}
+        <span title={browser}>{browserName(browser) || 'Unknown browser'}</span>{' '}
+        {isThis && <Pill tone="good">this one</Pill>}
       </>
     ),
   },
-  { id: 'from', heading: words.from, cell: ({ from }) => from },
-  { id: 'begun', heading: words.begun, cell: ({ begunAt }) => <DateTime at={begunAt} /> },
-  { id: 'ends', heading: words.ends, cell: ({ endsAt }) => <DateTime at={endsAt} /> },
+  { id: 'from', heading: 'From', cell: ({ from }) => from },
+  { id: 'begun', heading: 'Signed in', cell: ({ begunAt }) => <DateTime at={begunAt} /> },
+  { id: 'ends', heading: 'Ends', cell: ({ endsAt }) => <DateTime at={endsAt} /> },
   {
     id: 'end',
-    heading: words.action,
+    heading: 'End it',
     isAction: true,
     cell: (session) => (
       <Button
         look="text"
-        aria-label={words.endOf(browserName(session.browser))}
+        aria-label={`End the session of ${browserName(session.browser) || 'an unknown browser'}`}
         onClick={() => onEnd(session)}
       >
-        {words.end}
+        End
       </Button>
     ),
   },
@@ -51,14 +50,18 @@ export function Account() {
   const { email, role } = usePerson();
   const answer = useAsk(sessions, {});
   const [ending, setEnding] = useState<Session | null>(null);
-  const columns = useMemo(() => columnsWith(setEnding), []);
   return (
-    <Page title={pages.account} lead={words.lead(email ?? frame.atTheMachine, frame.roles[role])}>
+    <Page title="Account" lead={`${email ?? 'At the machine'} · ${ROLE_NAMES[role]}`}>
       {email !== null && <Passkeys />}
-      <Section title={words.sessions} lead={words.sessionsLead}>
+      <Section title="Sessions" lead="Where you are signed in. A session ends by itself after twelve hours.">
         <Answered of={answer} lines={3}>
           {(data) => (
-            <Table caption={words.sessions} columns={columns} rows={data.sessions} rowKey={({ id }) => id} />
+            <Table
+              caption="Sessions"
+              columns={columnsWith(setEnding)}
+              rows={data.sessions}
+              rowKey={({ id }) => id}
+            />
           )}
         </Answered>
       </Section>
@@ -85,9 +88,13 @@ function EndSession({
         end.reset();
         onClose();
       }}
-      title={words.endTitle}
-      text={session?.isThis ? words.endThisText : words.endText}
-      action={words.endAction}
+      title="End this session?"
+      text={
+        session?.isThis
+          ? 'It is the one you are using: you will have to sign in again.'
+          : 'That browser has to sign in again.'
+      }
+      action="End the session"
       isBusy={end.isPending}
       error={end.error}
       onConfirm={() =>
@@ -98,7 +105,7 @@ function EndSession({
             onSuccess: () => {
               onClose();
               if (session.isThis) forgetPerson(client);
-              else say(words.ended);
+              else say('The session has ended.');
             },
           },
         )

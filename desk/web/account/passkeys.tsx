@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 
 import { log } from '#desk/endpoints/auth.ts';
 import { passkeys, removePasskey, type Passkey } from '#desk/endpoints/passkeys.ts';
@@ -6,36 +6,33 @@ import { browserName } from '#desk/web/account/browser-name.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useAddPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Confirm } from '#desk/web/ui/confirm.tsx';
+import { Confirm, Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { passkeys as words } from '#desk/web/words.ts';
 
 /** Characters. */
 const NAME_LENGTH = 100;
 
 const columnsWith = (onRemove: (passkey: Passkey) => void): readonly Column<Passkey>[] => [
-  { id: 'name', heading: words.name, isMain: true, cell: ({ name }) => name },
-  { id: 'added', heading: words.added, cell: ({ addedAt }) => <DateTime at={addedAt} /> },
+  { id: 'name', heading: 'Passkey', isMain: true, cell: ({ name }) => name },
+  { id: 'added', heading: 'Added', cell: ({ addedAt }) => <DateTime at={addedAt} /> },
   {
     id: 'used',
-    heading: words.used,
-    cell: ({ usedAt }) => (usedAt === null ? words.notUsed : <DateTime at={usedAt} />),
+    heading: 'Last used',
+    cell: ({ usedAt }) => (usedAt === null ? 'Not yet' : <DateTime at={usedAt} />),
   },
   {
     id: 'remove',
-    heading: words.remove,
+    heading: 'Remove',
     isAction: true,
     cell: (passkey) => (
-      <Button look="text" aria-label={words.removeOf(passkey.name)} onClick={() => onRemove(passkey)}>
-        {words.remove}
+      <Button look="text" aria-label={`Remove the passkey ${passkey.name}`} onClick={() => onRemove(passkey)}>
+        Remove
       </Button>
     ),
   },
@@ -45,20 +42,28 @@ export function Passkeys() {
   const answer = useAsk(passkeys, {});
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey | null>(null);
-  const columns = useMemo(() => columnsWith(setRemoving), []);
   const canAdd = canUsePasskeys();
   return (
     <Section
-      title={words.heading}
-      lead={canAdd ? words.lead : words.notHere}
-      actions={canAdd && <Button onClick={() => setAdding(true)}>{words.add}</Button>}
+      title="Passkeys"
+      lead={
+        canAdd
+          ? 'Sign in with your fingerprint, your face or a PIN, without waiting for a mail.'
+          : 'This browser cannot add passkeys here.'
+      }
+      actions={canAdd && <Button onClick={() => setAdding(true)}>Add a passkey</Button>}
     >
       <Answered of={answer} lines={2}>
         {(data) =>
           data.passkeys.length === 0 ? (
-            <EmptyState text={words.none} />
+            <EmptyState text="You have no passkey yet." />
           ) : (
-            <Table caption={words.heading} columns={columns} rows={data.passkeys} rowKey={({ id }) => id} />
+            <Table
+              caption="Passkeys"
+              columns={columnsWith(setRemoving)}
+              rows={data.passkeys}
+              rowKey={({ id }) => id}
+            />
           )
         }
       </Answered>
@@ -74,28 +79,33 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const [complaint, setComplaint] = useState<string>();
   const { mutate, isPending, error } = useAddPasskey();
   return (
-    <Dialog open onOpenChange={onClose} title={words.add} text={words.addText}>
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Add a passkey"
+      text="Your browser asks where to keep it, and for your fingerprint, your face or a PIN."
+    >
       <DialogForm
-        action={words.addAction}
-        working={words.waiting}
+        action="Add the passkey"
+        working="Waiting for the browser …"
         isBusy={isPending}
         error={error}
         onSubmit={() => {
           if (name.trim() === '') {
-            setComplaint(words.noName);
+            setComplaint('Enter a name, such as the device that keeps the passkey.');
             return;
           }
           mutate(name, {
             onSuccess: (outcome) => {
               if (outcome === 'cancelled') return;
               onClose();
-              say(words.isAdded);
+              say('The passkey is added. You can sign in with it from now on.');
             },
           });
         }}
       >
         <Field
-          label={words.nameLabel}
+          label="Name"
           value={name}
           maxLength={NAME_LENGTH}
           autoComplete="off"
@@ -123,9 +133,9 @@ function RemovePasskey({
     <Confirm
       open
       onOpenChange={onClose}
-      title={words.removeTitle(name)}
-      text={words.removeText}
-      action={words.remove}
+      title={`Remove “${name}”?`}
+      text="It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them."
+      action="Remove"
       isDanger
       isBusy={isPending}
       error={error}
@@ -135,7 +145,7 @@ function RemovePasskey({
           {
             onSuccess: () => {
               onClose();
-              say(words.isRemoved);
+              say('The passkey is removed.');
             },
           },
         )

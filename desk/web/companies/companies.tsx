@@ -3,18 +3,16 @@ import { useEffect, useMemo, useState } from 'react';
 import { domains } from '#desk/endpoints/people.ts';
 import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
 import { listAddress } from '#desk/web/leads/filter.ts';
-import { Link } from '#desk/web/link.tsx';
-import { retry, usePagesOf } from '#desk/web/pages-of.ts';
+import { Link } from '#desk/web/router.tsx';
+import { retry, usePagesOf } from '#desk/web/queries.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { companies as words, number, pages } from '#desk/web/words.ts';
 import styles from '#desk/web/companies/companies.module.css';
+import { counted, number } from '#desk/web/format.ts';
 
 const STEP = 100;
 
@@ -31,20 +29,24 @@ export function Companies() {
   const [shown, setShown] = useState(STEP);
   const found = all.filter(({ domain }) => domain.includes(search.trim().toLowerCase()));
   const most = all[0]?.people ?? 0;
-  const columns = useMemo(() => columnsWith(most), [most]);
   const isCounting = isFetching || hasNextPage;
 
   return (
-    <Page title={pages.companies} lead={words.lead}>
+    <Page
+      title="Companies"
+      lead="Leads by the domain of their address, also those who get no mail any more. Large mail services are left out."
+    >
       <div className={styles.companies}>
         {error && <FailedState error={error} onRetry={() => retry(asked)} />}
         {data === undefined && !error && <Skeleton lines={10} />}
-        {data !== undefined && !isCounting && all.length === 0 && <EmptyState text={words.none} />}
+        {data !== undefined && !isCounting && all.length === 0 && (
+          <EmptyState text="The first lead will bring the first company." />
+        )}
         {all.length > 0 && (
           <>
             <Field
               className={styles.search}
-              label={words.search}
+              label="Search for a domain"
               type="search"
               value={search}
               onChange={(event) => {
@@ -53,14 +55,16 @@ export function Companies() {
               }}
             />
             <p role="status" className={styles.state}>
-              {isCounting ? words.counting(leads) : words.counted(found.length)}
+              {isCounting
+                ? `Counting: ${counted(leads, 'lead')} so far …`
+                : `${counted(found.length, 'domain')}.`}
             </p>
             {found.length === 0 ? (
-              <EmptyState text={words.nothingFound} />
+              <EmptyState text="No lead has an address at such a domain." />
             ) : (
               <Table
-                caption={pages.companies}
-                columns={columns}
+                caption="Companies"
+                columns={columnsWith(most)}
                 rows={found.slice(0, shown)}
                 rowKey={({ domain }) => domain}
                 isStale={isCounting}
@@ -68,7 +72,7 @@ export function Companies() {
             )}
             {found.length > shown && (
               <div className={styles.end}>
-                <Button onClick={() => setShown(shown + STEP)}>{words.more}</Button>
+                <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
               </div>
             )}
           </>
@@ -81,14 +85,14 @@ export function Companies() {
 const columnsWith = (most: number): readonly Column<Company>[] => [
   {
     id: 'domain',
-    heading: words.domain,
+    heading: 'Domain',
     isMain: true,
     cell: ({ domain }) => <Link href={listAddress({ domain })}>{domain}</Link>,
   },
-  { id: 'people', heading: words.people, isNumber: true, cell: ({ people }) => number(people) },
+  { id: 'people', heading: 'Leads', isNumber: true, cell: ({ people }) => number(people) },
   {
     id: 'share',
-    heading: words.share,
+    heading: 'Compared with the largest',
     isDecoration: true,
     cell: ({ people }) => (
       <span className={styles.bar}>

@@ -1,19 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 
 import { doctor, type Finding } from '#desk/endpoints/figures.ts';
 import { ask } from '#desk/web/ask.ts';
-import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 import styles from '#desk/web/doctor/doctor-page.module.css';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
-import { sentenceCase } from '#desk/web/sentence-case.ts';
+import { sentenceCase, counted } from '#desk/web/format.ts';
 import { Button } from '#desk/web/ui/button.tsx';
-import { CopyButton } from '#desk/web/ui/copy-button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
-import { doctor as words } from '#desk/web/words.ts';
 
 export function DoctorPage() {
   const { data, error, refetch } = useAsk(doctor, {});
@@ -21,11 +18,13 @@ export function DoctorPage() {
   const isFirst = data === undefined && error === null;
   return (
     <Page
-      title={words.title}
+      title="Doctor"
       lead={
         data !== undefined && (
           <>
-            {words.summary(data.findings)} {words.looked} <DateTime at={data.lookedAt} />
+            {counted(countOf(data.findings, 'problem'), 'problem')},{' '}
+            {counted(countOf(data.findings, 'warning'), 'warning')}. Last checked{' '}
+            <DateTime at={data.lookedAt} />
           </>
         )
       }
@@ -34,13 +33,13 @@ export function DoctorPage() {
           aria-busy={isLooking || isFirst || undefined}
           onClick={() => !isFirst && !isLooking && lookAgain()}
         >
-          {words.again}
+          Check again
         </Button>
       }
     >
       {(isLooking || isFirst) && (
         <p className={styles.looking} role="status">
-          {words.looking}
+          Checking settings, database, mail account and DNS. This takes up to half a minute.
         </p>
       )}
       {error !== null && data === undefined && <FailedState error={error} onRetry={() => void refetch()} />}
@@ -48,11 +47,11 @@ export function DoctorPage() {
       {isFirst && <Skeleton lines={10} />}
       {data !== undefined && (
         <div className={styles.groups} aria-busy={isLooking || undefined}>
-          {findingGroups(data.findings).map(({ state, findings }) => (
-            <Section key={state} title={words.headings[state]}>
+          {groupsOf(data.findings).map(({ state, findings }) => (
+            <Section key={state} title={HEADINGS[state]}>
               {state === 'ok' ? (
                 <details className={styles.fine}>
-                  <summary>{words.fine(findings.length)}</summary>
+                  <summary>{counted(findings.length, 'check')} found nothing to fix</summary>
                   <Findings findings={findings} />
                 </details>
               ) : (
@@ -74,7 +73,28 @@ function useLookAgain() {
   });
 }
 
-const TONES = { problem: 'problem', warning: 'warning', note: 'plain', ok: 'good' } as const;
+const countOf = (findings: readonly Finding[], state: Finding['state']): number =>
+  findings.filter((one) => one.state === state).length;
+
+/** From worst to best. */
+const groupsOf = (all: readonly Finding[]) =>
+  (['problem', 'warning', 'note', 'ok'] as const)
+    .map((state) => ({ state, findings: all.filter((finding) => finding.state === state) }))
+    .filter(({ findings }) => findings.length > 0);
+
+const HEADINGS = {
+  problem: 'Codes do not arrive, or are not safe',
+  warning: 'Works, but should be fixed',
+  note: 'Good to know',
+  ok: 'OK',
+} as const;
+
+const STATES = {
+  problem: { name: 'Problem', tone: 'problem' },
+  warning: { name: 'Warning', tone: 'warning' },
+  note: { name: 'Note', tone: 'plain' },
+  ok: { name: 'OK', tone: 'good' },
+} as const;
 
 const Findings = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <ul className={styles.findings}>
@@ -88,22 +108,22 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
   return (
     <li className={styles.finding} data-state={state}>
       <div className={styles.check}>
-        <Pill tone={TONES[state]}>{words.states[state]}</Pill>
+        <Pill tone={STATES[state].tone}>{STATES[state].name}</Pill>
         <h3>{sentenceCase(check)}</h3>
       </div>
       <div className={styles.said}>
         <p>{sentence}</p>
         {publish && (
           <div className={styles.record}>
-            <p>{words.publish}</p>
+            <p>Publish this record where the DNS of your domain is kept</p>
             <dl>
               {(['name', 'type', 'value'] as const).map((part) => (
                 <div key={part}>
-                  <dt>{words.record[part]}</dt>
+                  <dt>{sentenceCase(part)}</dt>
                   <dd>
                     <code>{publish[part]}</code>
                     {part !== 'type' && (
-                      <CopyButton text={publish[part]} name={words.copyName(words.record[part], check)} />
+                      <CopyButton text={publish[part]} name={`${sentenceCase(part)} for ${check}`} />
                     )}
                   </dd>
                 </div>
@@ -113,5 +133,44 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
         )}
       </div>
     </li>
+  );
+}
+
+const SAID_MS = 2_000;
+
+type CopyState = 'ready' | 'copied' | 'failed';
+const LABELS: Readonly<Record<CopyState, string>> = {
+  ready: 'Copy',
+  copied: 'Copied',
+  failed: 'Press Ctrl+C',
+};
+
+function CopyButton({ text, name }: { readonly text: string; readonly name: string }) {
+  const [state, setState] = useState<CopyState>('ready');
+  useEffect(() => {
+    if (state === 'ready') return undefined;
+    const timer = setTimeout(() => setState('ready'), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [state]);
+  return (
+    <>
+      <Button
+        className={styles.copy}
+        aria-label={`Copy ${name}`}
+        onClick={() => {
+          // Browsers offer no clipboard on plain http.
+          const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
+          done.then(
+            () => setState('copied'),
+            () => setState('failed'),
+          );
+        }}
+      >
+        {LABELS[state]}
+      </Button>
+      <span className="unseen" role="status">
+        {state === 'ready' ? '' : LABELS[state]}
+      </span>
+    </>
   );
 }

@@ -3,20 +3,17 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
 import { signOut } from '#desk/endpoints/auth.ts';
-import { Link } from '#desk/web/link.tsx';
+import { Link, usePlace } from '#desk/web/router.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
-import { usePerson } from '#desk/web/person.ts';
-import { forgetPerson, useSend } from '#desk/web/queries.ts';
-import { usePlace } from '#desk/web/router.ts';
-import { Button } from '#desk/web/ui/button.tsx';
+import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
+import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import { Backdrop } from '#desk/web/ui/dialog.tsx';
 import { ExternalIcon, MenuIcon, SignOutIcon } from '#desk/web/ui/icons.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
-import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
-import { frame as words } from '#desk/web/words.ts';
 import styles from '#desk/web/frame/frame.module.css';
 import { Mark } from '#web/frame/mark.tsx';
 import { CloseIcon } from '#web/ui/icons.tsx';
+import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const CONTENT = 'content';
 
@@ -24,7 +21,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   return (
     <div className={styles.frame}>
       <a className={styles.skip} href={`#${CONTENT}`}>
-        {words.skip}
+        Skip to content
       </a>
       <header className={styles.bar}>
         <Brand />
@@ -48,7 +45,7 @@ function Brand() {
     <Link className={styles.brand} href="/">
       <Mark />
       <span className={styles.names}>
-        <span className={styles.desk}>{words.desk}</span>
+        <span className={styles.desk}>Desk</span>
         <span className={styles.campaign}>{title}</span>
       </span>
     </Link>
@@ -59,17 +56,16 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { path } = usePlace();
   const { role } = usePerson();
   const current = PAGES.find((page) => page.path === path)?.belongsTo ?? path;
-  const shown = PAGES.filter(({ needs, inMenu }) => inMenu !== null && (needs === 'read' || role === 'all'));
+  const shown = PAGES.filter(({ needs, Icon }) => Icon !== null && (needs === 'read' || role === 'all'));
   return (
-    <nav aria-label={words.navigation} className={styles.navigation}>
+    <nav aria-label="Pages of the desk" className={styles.navigation}>
       <ul>
-        {shown.map(({ path: to, inMenu }, index) => {
-          const { name, icon: Icon, group } = inMenu!;
-          const before = shown[index - 1]?.inMenu?.group;
+        {shown.map(({ path: to, name, Icon, group }, index) => {
+          const before = shown[index - 1]?.group;
           return (
             <li key={to} data-begins={before !== undefined && before !== group ? '' : undefined}>
               <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
-                <Icon size={18} />
+                {Icon && <Icon size={18} />}
                 {name}
               </Link>
             </li>
@@ -89,20 +85,20 @@ function PersonPart() {
     <div className={styles.person}>
       <p className={styles.who}>
         <span className={styles.email} title={email ?? undefined}>
-          {email ?? words.atTheMachine}
+          {email ?? 'At the machine'}
         </span>
-        <span className={styles.role}>{words.roles[role]}</span>
+        <span className={styles.role}>{ROLE_NAMES[role]}</span>
       </p>
       <div className={styles.tools}>
         <ThemeButton />
-        <a className={styles.tool} href={publicUrl} target="_blank" rel="noreferrer" title={words.openPage}>
+        <a className={styles.tool} href={publicUrl} target="_blank" rel="noreferrer" title="Open the page">
           <ExternalIcon size={18} />
-          <span className="unseen">{words.openPage}</span>
+          <span className="unseen">Open the page</span>
         </a>
         <Button
           look="icon"
-          title={words.signOut}
-          aria-label={words.signOut}
+          title="Sign out"
+          aria-label="Sign out"
           aria-busy={leave.isPending || undefined}
           onClick={() =>
             leave.mutate(
@@ -135,18 +131,18 @@ function Menu() {
   return (
     <RadixDialog.Root open={open} onOpenChange={change}>
       <RadixDialog.Trigger asChild>
-        <Button look="plain" aria-label={words.openMenu}>
+        <Button look="plain" aria-label="Open the menu">
           <MenuIcon size={18} />
-          {words.menu}
+          Menu
         </Button>
       </RadixDialog.Trigger>
       <RadixDialog.Portal>
         <Backdrop />
         <RadixDialog.Content className={styles.sheet} aria-modal aria-describedby={undefined}>
           <div className={styles.sheetHead}>
-            <RadixDialog.Title className={styles.sheetTitle}>{words.menu}</RadixDialog.Title>
+            <RadixDialog.Title className={styles.sheetTitle}>Menu</RadixDialog.Title>
             <RadixDialog.Close asChild>
-              <Button look="icon" aria-label={words.close}>
+              <Button look="icon" aria-label="Close">
                 <CloseIcon size={18} />
               </Button>
             </RadixDialog.Close>

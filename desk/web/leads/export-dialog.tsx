@@ -5,15 +5,13 @@ import type { Me } from '#desk/endpoints/auth.ts';
 import { choices, type Filter } from '#desk/endpoints/people.ts';
 import { isSignedOut } from '#desk/web/ask.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
-import { usePerson } from '#desk/web/person.ts';
-import { forgetPerson, useAsk } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { usePerson, forgetPerson, useAsk } from '#desk/web/queries.ts';
+import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { dayName } from '#desk/web/ui/dates.ts';
+import { dayName, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
 import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { SelectField } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
-import { filter as filterWords, leads as words, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
 type ExportProps = {
@@ -54,7 +52,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
       const people = await saveExport(shown, filter, run.signal, setProgress);
       if (running.current !== run) return;
       close();
-      say(words.exported(people));
+      say(`${countPeople(people)} exported. The file is in your downloads.`);
     } catch (failed) {
       if (run.signal.aborted) return;
       stop();
@@ -68,8 +66,8 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
     <Dialog
       open={open}
       onOpenChange={(next) => (next ? onOpenChange(true) : close())}
-      title={words.exportTitle}
-      text={words.exportText(filterInWords(filter, fields))}
+      title="Export"
+      text={`The file contains exactly the filtered people: ${filterInWords(filter, fields)}.`}
     >
       <Answered of={answer} lines={2}>
         {({ formats }) => {
@@ -78,25 +76,25 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return progress === null ? (
-            <DialogForm
-              action={words.exportStart}
-              error={error}
-              onSubmit={() => chosen && start(chosen.name)}
-            >
+            <DialogForm action="Export" error={error} onSubmit={() => chosen && start(chosen.name)}>
               <SelectField
-                label={words.format}
+                label="Format"
                 options={fitting.map(({ name }) => ({ value: name, name }))}
                 value={chosen?.name}
                 onChange={(event) => setFormat(event.currentTarget.value)}
               />
               <p className={styles.about}>{chosen?.about}</p>
-              {fitting.length < formats.length && <p className={styles.about}>{words.fewerFormats}</p>}
+              {fitting.length < formats.length && (
+                <p className={styles.about}>
+                  The formats of other programs take leads only, so they are not offered here.
+                </p>
+              )}
             </DialogForm>
           ) : (
             <div className={styles.exportForm}>
               <ProgressBar {...progress} />
               <DialogActions>
-                <Button onClick={stop}>{words.exportStop}</Button>
+                <Button onClick={stop}>Stop the export</Button>
               </DialogActions>
             </div>
           );
@@ -107,14 +105,17 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
 }
 
 function ProgressBar({ people, atMost }: Progress) {
-  const sentence = words.progress(people, atMost);
   return (
     <div className={styles.progress}>
       <progress
-        aria-label={words.progressLabel}
+        aria-label="People in the file so far"
         {...(atMost !== null && { max: atMost, value: Math.min(people, atMost) })}
       />
-      <p>{sentence}</p>
+      <p>
+        {atMost === null
+          ? `${countPeople(people)} so far`
+          : `${number(people)} of at most ${number(atMost)} people`}
+      </p>
     </div>
   );
 }
@@ -123,14 +124,14 @@ function filterInWords(filter: Filter, fields: Me['fields']): string {
   const { search, source, flag, field, answer, domain, from, to } = filter;
   const question = fields.find(({ id }) => id === field)?.label ?? field;
   const parts = [
-    states[filter.state].many,
-    search && filterWords.searched(search),
-    source && filterWords.ofSource(source),
-    flag && filterWords.flagged(flag),
-    domain && filterWords.atDomain(domain),
-    field && answer && filterWords.answered(question ?? field, answer),
-    from && filterWords.fromDay(dayName(from)),
-    to && filterWords.toDay(dayName(to)),
+    PEOPLE_IN_STATE[filter.state],
+    search && `with “${search}” in address, name or company`,
+    source && `source ${source}`,
+    flag && `flag ${flag}`,
+    domain && `at ${domain}`,
+    field && answer && `“${answer}” in the answer to “${question ?? field}”`,
+    from && `from ${dayName(from)}`,
+    to && `to ${dayName(to)}`,
   ];
   return parts.filter(Boolean).join(', ');
 }

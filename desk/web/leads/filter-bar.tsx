@@ -2,13 +2,12 @@ import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
 import { choices, STATES, type Filter } from '#desk/endpoints/people.ts';
 import { chosenParts, withPart, type FilterName } from '#desk/web/leads/filter.ts';
-import { usePerson } from '#desk/web/person.ts';
-import { useAsk } from '#desk/web/queries.ts';
+import { usePerson, useAsk } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Field, SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { FilterIcon } from '#desk/web/ui/icons.tsx';
-import { filter as words, parts, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
+import { PEOPLE_IN_STATE } from '#desk/web/format.ts';
 
 const TYPED_MS = 300;
 
@@ -43,60 +42,60 @@ export function FilterBar({ filter, onChange }: BarProps) {
     <search className={styles.filters}>
       <TypedField
         className={styles.search}
-        label={words.search}
+        label="Search"
         type="search"
         maxLength={200}
-        placeholder={words.searchHint}
+        placeholder="Address, name or company"
         value={filter.search ?? ''}
         onTyped={(value) => change('search', value, true)}
       />
       <SelectField
-        label={words.state}
-        options={STATES.map((value) => ({ value, name: states[value].many }))}
+        label="State"
+        options={STATES.map((value) => ({ value, name: PEOPLE_IN_STATE[value] }))}
         {...select('state')}
       />
       <SelectField
-        label={words.source}
-        options={optionsOf(words.anySource, data?.sources, filter.source)}
+        label="Source"
+        options={optionsOf('Any source', data?.sources, filter.source)}
         {...select('source')}
       />
       <Button className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <FilterIcon size={16} />
-        {words.more(isOpen ? 0 : further)}
+        {isOpen || further === 0 ? 'More filters' : `More filters (${further})`}
       </Button>
       {isOpen && (
         <div className={styles.further}>
-          <p className={styles.zone}>{parts.zone}</p>
+          <p className={styles.zone}>Days are in UTC, both included.</p>
           <TypedField
-            label={words.from}
+            label="From"
             type="date"
             max={filter.to}
             value={filter.from ?? ''}
             onTyped={(value) => change('from', value, true)}
           />
           <TypedField
-            label={words.to}
+            label="To"
             type="date"
             min={filter.from}
             value={filter.to ?? ''}
             onTyped={(value) => change('to', value, true)}
           />
           <TypedField
-            label={words.domain}
-            placeholder={words.domainHint}
+            label="Domain of the address"
+            placeholder="example.com"
             value={filter.domain ?? ''}
             onTyped={(value) => change('domain', value.replace(/^.*@/, '').toLowerCase(), true)}
           />
           <SelectField
-            label={words.flag}
-            options={optionsOf(words.anyFlag, data?.flags, filter.flag)}
+            label="Flag"
+            options={optionsOf('Any flag', data?.flags, filter.flag)}
             {...select('flag')}
           />
           {fields.length > 0 && (
             <SelectField
-              label={words.question}
+              label="Answer to"
               options={[
-                { value: '', name: words.anyAnswer },
+                { value: '', name: 'Any question' },
                 ...fields.map(({ id, label }) => ({ value: id, name: label })),
               ]}
               value={question}
@@ -116,7 +115,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
           )}
           {question !== '' && (
             <TypedField
-              label={words.answer}
+              label="Answer has"
               value={filter.answer ?? ''}
               onTyped={(value) => {
                 setQuestion(question);
@@ -138,7 +137,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
             onChange(({ state }) => ({ state }), false);
           }}
         >
-          {words.clear}
+          Clear the filters
         </Button>
       )}
     </search>

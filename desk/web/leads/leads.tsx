@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import * as Popover from '@radix-ui/react-popover';
 
 import type { Filter } from '#desk/endpoints/people.ts';
-import { ColumnMenu } from '#desk/web/leads/column-menu.tsx';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
 import { chosenParts, filterIn, listAddress } from '#desk/web/leads/filter.ts';
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
@@ -9,18 +9,16 @@ import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
 import { personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
-import { useMayChange, usePerson } from '#desk/web/person.ts';
-import { go, usePlace } from '#desk/web/router.ts';
+import { useMayChange, usePerson } from '#desk/web/queries.ts';
+import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { dateTime } from '#desk/web/ui/dates.ts';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
+import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
-import { Table } from '#desk/web/ui/table.tsx';
-import { leads as words, pages, states } from '#desk/web/words.ts';
+import { Table, type Column } from '#desk/web/ui/table.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 import { DownloadIcon } from '#web/ui/icons.tsx';
+import { ColumnsIcon } from '#desk/web/ui/icons.tsx';
 
 export function Leads() {
   const { query } = usePlace();
@@ -39,7 +37,7 @@ export function Leads() {
 
   return (
     <Page
-      title={pages.leads}
+      title="Leads"
       actions={
         <>
           <ColumnMenu
@@ -53,7 +51,7 @@ export function Leads() {
           {mayExport && (
             <Button onClick={() => setExporting(true)}>
               <DownloadIcon size={16} />
-              {words.export}
+              Export
             </Button>
           )}
         </>
@@ -64,7 +62,7 @@ export function Leads() {
         <State list={list} />
         {list.people.length > 0 && (
           <Table
-            caption={states[filter.state].many}
+            caption={PEOPLE_IN_STATE[filter.state]}
             columns={columns}
             rows={list.people}
             rowKey={({ id }) => id}
@@ -91,28 +89,37 @@ function State({ list }: { readonly list: PeopleList }) {
   return (
     <div className={styles.state}>
       <p role="status">
-        {words.shown(people.length, hasMore)}
+        {shownInWords(people.length, hasMore)}
         {isSearching && lookedBackTo !== null && (
-          <> {(isLooking ? words.looking : words.looked)(dateTime(lookedBackTo))}</>
+          <>
+            {' '}
+            Looked back to {dateTime(lookedBackTo)}
+            {isLooking ? ', still looking …' : '.'}
+          </>
         )}
       </p>
       {isSearching && !isStopped && (
         <Button look="text" onClick={list.stop}>
-          {words.stop}
+          Stop looking
         </Button>
       )}
       {isSearching && isStopped && (
         <Button look="text" onClick={list.goOn}>
-          {words.goOn}
+          Look further back
         </Button>
       )}
       {!isSearching && (
         <Button look="text" onClick={list.refresh}>
-          {words.refresh}
+          Refresh
         </Button>
       )}
     </div>
   );
+}
+
+function shownInWords(count: number, hasMore: boolean): string {
+  if (count === 0) return 'None found yet.';
+  return hasMore ? `${number(count)} shown, the newest first.` : `${countPeople(count)}.`;
 }
 
 function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { readonly list: PeopleList }) {
@@ -137,15 +144,73 @@ function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { reado
   return (
     <div ref={end} className={styles.end}>
       {isFull ? (
-        <Button onClick={wantMore}>{words.more}</Button>
+        <Button onClick={wantMore}>Show more</Button>
       ) : (
-        !hasMore && <p>{words.allShown(people.length)}</p>
+        !hasMore && <p>{people.length > 20 && 'That is everyone.'}</p>
       )}
     </div>
   );
 }
 
+const NO_PEOPLE = {
+  verified: 'The first lead appears here as soon as a visitor enters the code.',
+  suppressed: 'No lead is suppressed: everyone gets mail.',
+  unverified: 'Everyone who asked for a code has entered it.',
+  imported:
+    'No one was imported. The command is: npm run -s desk -- import FILE --consent-source "where they agreed"',
+} as const;
+
 function NoMatch({ filter }: { readonly filter: Filter }) {
-  if (chosenParts(filter) === 0) return <EmptyState text={words.none[filter.state]} />;
-  return <EmptyState title={words.noMatch} text={words.noMatchText} />;
+  if (chosenParts(filter) === 0) return <EmptyState text={NO_PEOPLE[filter.state]} />;
+  return (
+    <EmptyState
+      title="No one matches this filter"
+      text="Look for a shorter part of the address, name or company, or remove a filter."
+    />
+  );
+}
+
+type MenuProps = {
+  /** Omits the column that names the person, which cannot be hidden. */
+  readonly columns: readonly Pick<Column<never>, 'id' | 'heading'>[];
+  readonly hidden: ReadonlySet<string>;
+  readonly onChange: (hidden: ReadonlySet<string>) => void;
+};
+
+function ColumnMenu({ columns, hidden, onChange }: MenuProps) {
+  return (
+    <Popover.Root>
+      <Popover.Trigger asChild>
+        <Button>
+          <ColumnsIcon size={16} />
+          Columns
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          className={styles.menu}
+          align="end"
+          sideOffset={6}
+          collisionPadding={8}
+          aria-label="Columns"
+        >
+          {columns.map(({ id, heading }) => (
+            <label key={id} className={styles.choice}>
+              <input
+                type="checkbox"
+                checked={!hidden.has(id)}
+                onChange={({ currentTarget: { checked } }) => {
+                  const next = new Set(hidden);
+                  if (checked) next.delete(id);
+                  else next.add(id);
+                  onChange(next);
+                }}
+              />
+              {heading}
+            </label>
+          ))}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
 }

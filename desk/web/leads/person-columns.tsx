@@ -1,11 +1,11 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person, State } from '#desk/endpoints/people.ts';
-import { Link } from '#desk/web/link.tsx';
+import { Link } from '#desk/web/router.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 import type { Column } from '#desk/web/ui/table.tsx';
-import { leads as words, parts, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
+import { NONE } from '#desk/web/format.ts';
 
 function Address({ email }: { readonly email: string }) {
   const at = email.lastIndexOf('@');
@@ -18,7 +18,14 @@ function Address({ email }: { readonly email: string }) {
   );
 }
 
-const orNone = (text: string | null | undefined): string => text || parts.none;
+const orNone = (text: string | null | undefined): string => text || NONE;
+
+const SINCE = {
+  verified: 'Verified',
+  suppressed: 'Verified',
+  unverified: 'Asked',
+  imported: 'Imported',
+} as const;
 
 export const personColumns = (
   state: State,
@@ -26,30 +33,30 @@ export const personColumns = (
 ): readonly Column<Person>[] => [
   {
     id: 'name',
-    heading: words.name,
+    heading: 'Name',
     isMain: true,
     cell: ({ id, name, email }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || email}</Link>,
   },
-  { id: 'email', heading: words.email, cell: ({ email }) => <Address email={email} /> },
-  { id: 'company', heading: words.company, cell: ({ company }) => orNone(company) },
-  { id: 'since', heading: states[state].since, cell: ({ since }) => <DateTime at={since} isShort /> },
+  { id: 'email', heading: 'E-mail', cell: ({ email }) => <Address email={email} /> },
+  { id: 'company', heading: 'Company', cell: ({ company }) => orNone(company) },
+  { id: 'since', heading: SINCE[state], cell: ({ since }) => <DateTime at={since} isShort /> },
   ...(state === 'verified' || state === 'suppressed'
     ? [
         {
           id: 'read',
-          heading: words.read,
+          heading: 'First read',
           cell: ({ firstReadAt }: Person) => <DateTime at={firstReadAt} isShort />,
         },
       ]
     : []),
-  { id: 'source', heading: words.source, cell: ({ source }) => orNone(source) },
-  { id: 'campaign', heading: words.campaign, cell: ({ campaign }) => orNone(campaign) },
+  { id: 'source', heading: 'Source', cell: ({ source }) => orNone(source) },
+  { id: 'campaign', heading: 'Campaign', cell: ({ campaign }) => orNone(campaign) },
   {
     id: 'flags',
-    heading: words.flags,
+    heading: 'Flags',
     cell: ({ flags }) =>
       flags.length === 0 ? (
-        parts.none
+        NONE
       ) : (
         <span className={styles.pills}>
           {flags.map((flag) => (
@@ -59,7 +66,7 @@ export const personColumns = (
       ),
   },
   ...(variants.length > 1
-    ? [{ id: 'variant', heading: words.variant, cell: ({ variant }: Person) => orNone(variant) }]
+    ? [{ id: 'variant', heading: 'Variant', cell: ({ variant }: Person) => orNone(variant) }]
     : []),
   ...fields.map(({ id, label }) => ({
     id: `answer-${id}`,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it, mock } from 'node:test';
 
 import { CallError } from '#desk/web/ask.ts';
-import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
+import { saveExport, type Progress, rowCounter } from '#desk/web/leads/save-export.ts';
 
 const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
 
@@ -84,5 +84,25 @@ describe('an export in the browser', () => {
       /stopped by hand/,
     );
     await left;
+  });
+});
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const count = (isCsv: boolean, ...chunks: readonly string[]) => {
+  const counter = rowCounter(isCsv);
+  return chunks.map((chunk) => counter(bytes(chunk)));
+};
+
+describe('counting people in a downloading file', () => {
+  it('counts the same number of people wherever a chunk is cut', () => {
+    assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
+  });
+
+  it('counting people ignores a line break within quotes', () => {
+    assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
+  });
+
+  it('counting people expects no heading and no CSV quotes in JSON Lines', () => {
+    assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
   });
 });

@@ -1,8 +1,6 @@
 import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/endpoints/people.ts';
-import { addressOf, CallError, errorOf, fetchFromDesk } from '#desk/web/ask.ts';
+import { addressOf, CallError, errorOf, fetchFromDesk, BROKEN, OFFLINE } from '#desk/web/ask.ts';
 import { fileNameIn, handFile } from '#desk/web/file.ts';
-import { rowCounter } from '#desk/web/leads/count-rows.ts';
-import { failure as words } from '#desk/web/words.ts';
 
 export type Progress = {
   readonly people: number;
@@ -22,7 +20,7 @@ export async function saveExport(
     signal,
   }).catch(() => {
     signal.throwIfAborted();
-    throw new CallError(words.offline);
+    throw new CallError(OFFLINE);
   });
   if (!response.ok || response.body === null) throw await errorOf(response);
   const type = response.headers.get('content-type') ?? 'application/octet-stream';
@@ -38,7 +36,7 @@ export async function saveExport(
     const { done, value } = await reader.read().catch(() => {
       signal.throwIfAborted();
       // Discards a partial file, which would look complete.
-      throw new CallError(words.broken);
+      throw new CallError(BROKEN);
     });
     if (done) break;
     held.push(value);
@@ -52,4 +50,24 @@ export async function saveExport(
   }
   handFile(new Blob([...parts, ...held], { type }), fileNameIn(response) ?? `people-${format}`);
   return people;
+}
+
+const LINE_END = 10;
+const QUOTE = 34;
+
+/**
+ * Chunks may be cut anywhere.
+ * @param isCsv skips the heading, and ignores line breaks in quotes
+ * @returns takes a chunk, and returns the total so far
+ */
+export function rowCounter(isCsv: boolean): (chunk: Uint8Array) => number {
+  let rows = isCsv ? -1 : 0;
+  let isQuoted = false;
+  return (chunk) => {
+    for (const byte of chunk) {
+      if (byte === LINE_END && !isQuoted) rows += 1;
+      else if (isCsv && byte === QUOTE) isQuoted = !isQuoted;
+    }
+    return Math.max(0, rows);
+  };
 }

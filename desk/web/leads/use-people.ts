@@ -5,8 +5,7 @@ import { people, type Filter } from '#desk/endpoints/people.ts';
 import { ask } from '#desk/web/ask.ts';
 import { queryOf } from '#desk/web/leads/filter.ts';
 import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';
-import { retry } from '#desk/web/pages-of.ts';
-import { keyOf } from '#desk/web/queries.ts';
+import { retry, keyOf } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
   readonly wanted: number;

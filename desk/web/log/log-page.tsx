@@ -1,53 +1,75 @@
 import { log, type DeskAction, type LogEntry } from '#desk/endpoints/auth.ts';
-import styles from '#desk/web/log/log-page.module.css';
-import { usePagesOf } from '#desk/web/pages-of.ts';
+import { usePagesOf } from '#desk/web/queries.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
-import { More } from '#desk/web/ui/more.tsx';
+import { EmptyState, More } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Pill, type Tone } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { log as words, parts } from '#desk/web/words.ts';
+import { NONE } from '#desk/web/format.ts';
 
 const TONES: Readonly<Partial<Record<DeskAction, Tone>>> = {
   exported: 'warning',
   erased: 'problem',
 };
 
+const ACTIONS: Readonly<Record<DeskAction, string>> = {
+  'signed-in': 'Signed in',
+  'signed-out': 'Signed out',
+  refused: 'Entered a wrong code or passkey',
+  looked: 'Looked',
+  exported: 'Exported',
+  imported: 'Imported',
+  corrected: 'Corrected',
+  erased: 'Erased',
+  suppressed: 'Stopped mail',
+  unsuppressed: 'Undid a stop of mail',
+  'sent-guide': 'Sent the guide again',
+  'retried-webhooks': 'Sent webhooks again',
+  'downloaded-report': 'Downloaded a report',
+  'added-passkey': 'Added a passkey',
+  'removed-passkey': 'Removed a passkey',
+};
+
 const COLUMNS: readonly Column<LogEntry>[] = [
-  { id: 'at', heading: words.columns.at, cell: ({ at }) => <DateTime at={at} isShort /> },
-  { id: 'who', heading: words.columns.who, cell: ({ who }) => <span className={styles.address}>{who}</span> },
+  { id: 'at', heading: 'When', cell: ({ at }) => <DateTime at={at} isShort /> },
+  { id: 'who', heading: 'Who', cell: ({ who }) => <span className="breakable">{who}</span> },
   {
     id: 'deed',
-    heading: words.columns.deed,
+    heading: 'What',
     isMain: true,
-    cell: ({ deed }) => <Pill tone={TONES[deed] ?? 'plain'}>{words.deeds[deed]}</Pill>,
+    cell: ({ deed }) => <Pill tone={TONES[deed] ?? 'plain'}>{ACTIONS[deed]}</Pill>,
   },
   {
     id: 'about',
-    heading: words.columns.about,
-    cell: ({ about }) => <span className={styles.address}>{about ?? parts.none}</span>,
+    heading: 'About',
+    cell: ({ about }) => <span className="breakable">{about ?? NONE}</span>,
   },
   {
     id: 'details',
-    heading: words.columns.details,
+    heading: 'Details',
     isLong: true,
-    cell: ({ details }) => details || parts.none,
+    cell: ({ details }) => details || NONE,
   },
-  { id: 'from', heading: words.columns.from, cell: ({ from }) => from || parts.none },
+  { id: 'from', heading: 'From', cell: ({ from }) => from || NONE },
 ];
 
 export function LogPage() {
   const asked = usePagesOf(log, {});
   return (
-    <Page title={words.title} lead={words.about}>
+    <Page
+      title="Audit log"
+      lead="Actions in the desk and by its commands, kept for as long as personal data."
+    >
       <More of={asked}>
         {(pages) => {
           const entries = pages.flatMap((page) => page.entries);
           return entries.length === 0 ? (
-            <EmptyState title={words.empty.title} text={words.empty.text} />
+            <EmptyState
+              title="Nothing yet"
+              text="No one has signed in, and no command has changed anything."
+            />
           ) : (
-            <Table caption={words.title} columns={COLUMNS} rows={entries} rowKey={({ id }) => id} />
+            <Table caption="Audit log" columns={COLUMNS} rows={entries} rowKey={({ id }) => id} />
           );
         }}
       </More>

@@ -1,29 +1,30 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type FormEvent } from 'react';
 
 import { lost, type Lost } from '#desk/endpoints/people.ts';
 import { addressOf } from '#desk/web/ask.ts';
-import { Link } from '#desk/web/link.tsx';
-import { DaysChoice } from '#desk/web/lost/days-choice.tsx';
-import { lostDaysQuery, readLostDays, spanOfDays, type LostDays } from '#desk/web/lost/lost-days.ts';
+import { Link, go, usePlace } from '#desk/web/router.tsx';
 import {
+  lostDaysQuery,
+  readLostDays,
+  spanOfDays,
+  type LostDays,
+  isDay,
+  OFFERED_DAYS,
   chosenLost,
   LOST_FACETS,
   lostGroups,
   readLostChoice,
   type LostChoice,
-} from '#desk/web/lost/lost-groups.ts';
+} from '#desk/web/lost/lost-choice.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
-import { retry, usePagesOf } from '#desk/web/pages-of.ts';
-import { go, usePlace } from '#desk/web/router.ts';
+import { retry, usePagesOf } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { lost as words, parts } from '#desk/web/words.ts';
+import { NONE, counted, number, people as countPeople } from '#desk/web/format.ts';
 
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
@@ -47,7 +48,10 @@ export function LostPage() {
   const move = (to: Parameters<typeof addressOfLost>) => go(addressOfLost(...to), { replace: true });
 
   return (
-    <Page title={words.title} lead={words.about}>
+    <Page
+      title="Lost"
+      lead="People who asked for a code and never entered one. They have not agreed to anything: fix what stopped them, and do not write to them."
+    >
       <DaysChoice days={days} span={spanOfDays(days, now)} onChange={(chosen) => move([chosen, choice])} />
       {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
       {data === undefined ? (
@@ -98,8 +102,8 @@ function Found({
             return (
               <Chips
                 key={facet}
-                label={words[facet]}
-                all={words.all}
+                label={FACETS[facet]}
+                all="All"
                 chosen={choice[facet]}
                 options={options.map(({ value, people: count }) => ({ value, count }))}
                 onChoose={(value) => {
@@ -113,28 +117,31 @@ function Found({
       )}
       <p className={styles.count} role="status">
         {[
-          ...(isEmpty ? [] : [words.count(chosen.length, people.length)]),
-          ...(isReading ? [words.soFar] : []),
-          ...(open > 0 ? [words.open(open)] : []),
+          ...(isEmpty ? [] : [countInWords(chosen.length, people.length)]),
+          ...(isReading ? ['Still reading …'] : []),
+          ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
         ].join(' ')}
       </p>
       {isEmpty ? (
-        <EmptyState title={words.empty.title} text={words.empty.text} />
+        <EmptyState
+          title="No one was lost"
+          text="Everyone who asked for a code in this time entered it, or still can."
+        />
       ) : chosen.length === 0 && !isReading ? (
-        <EmptyState title={words.noneChosen.title} text={words.noneChosen.text}>
-          <Button onClick={() => onChoose({})}>{words.noneChosen.clear}</Button>
+        <EmptyState title="No one fits" text="Remove a filter.">
+          <Button onClick={() => onChoose({})}>Clear the filters</Button>
         </EmptyState>
       ) : (
         <LostTable people={chosen.slice(0, limit)} />
       )}
       {chosen.length > limit ? (
         <Button className={styles.more} onClick={() => setLimit(limit + SHOWN_AT_ONCE)}>
-          {words.showMore}
+          Show more
         </Button>
       ) : (
         more !== null && (
           <Button className={styles.more} aria-busy={isReadingMore || undefined} onClick={more}>
-            {words.more}
+            Read on
           </Button>
         )
       )}
@@ -142,20 +149,30 @@ function Found({
   );
 }
 
+const FACETS = { why: 'Why', platform: 'Mail platform', source: 'Source' } as const;
+
+const countInWords = (shown: number, all: number): string =>
+  shown === all ? `${countPeople(all)}.` : `${number(shown)} of ${countPeople(all)}.`;
+
 const COLUMNS: readonly Column<Lost>[] = [
-  { id: 'asked', heading: words.columns.asked, cell: ({ askedAt }) => <DateTime at={askedAt} isShort /> },
-  { id: 'person', heading: words.columns.person, isMain: true, cell: (one) => <Who lost={one} /> },
-  { id: 'why', heading: words.columns.why, isLong: true, cell: (one) => <Why lost={one} /> },
-  { id: 'platform', heading: words.columns.platform, cell: ({ platform }) => platform },
+  { id: 'asked', heading: 'Asked', cell: ({ askedAt }) => <DateTime at={askedAt} isShort /> },
+  { id: 'person', heading: 'Person', isMain: true, cell: (one) => <Who lost={one} /> },
+  { id: 'why', heading: 'Why', isLong: true, cell: (one) => <Why lost={one} /> },
+  { id: 'platform', heading: 'Platform', cell: ({ platform }) => platform },
   {
     id: 'source',
-    heading: words.columns.source,
-    cell: ({ source }) => <span className={styles.source}>{source || parts.none}</span>,
+    heading: 'Source',
+    cell: ({ source }) => <span className={styles.source}>{source || NONE}</span>,
   },
 ];
 
 const LostTable = ({ people }: { readonly people: readonly Lost[] }) => (
-  <Table caption={words.caption} columns={COLUMNS} rows={people} rowKey={({ id, email }) => id ?? email} />
+  <Table
+    caption="People who entered no code"
+    columns={COLUMNS}
+    rows={people}
+    rowKey={({ id, email }) => id ?? email}
+  />
 );
 
 function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
@@ -172,8 +189,8 @@ function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
 
 function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost }) {
   const counts = [
-    ...(codes > 1 ? [words.codes(codes)] : []),
-    ...(wrongTries > 0 ? [words.wrongTries(wrongTries)] : []),
+    ...(codes > 1 ? [counted(codes, 'code')] : []),
+    ...(wrongTries > 0 ? [counted(wrongTries, 'wrong attempt')] : []),
   ];
   return (
     <>
@@ -181,5 +198,79 @@ function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost 
       {counts.length > 0 && <span className={styles.counts}> ({counts.join(', ')})</span>}
       {reply !== null && <q className={styles.reply}>{reply}</q>}
     </>
+  );
+}
+
+const OTHERS = 'others';
+
+function DaysChoice({
+  days,
+  span,
+  onChange,
+}: {
+  readonly days: LostDays;
+  readonly span: { readonly from: string; readonly to: string };
+  readonly onChange: (days: LostDays) => void;
+}) {
+  const [isTyping, setTyping] = useState(days.type === 'between');
+  const chosen = isTyping || days.type === 'between' ? OTHERS : String(days.days);
+  return (
+    <div className={styles.choice}>
+      <Chips
+        label="Asked"
+        chosen={chosen}
+        options={[
+          ...OFFERED_DAYS.map((count) => ({
+            value: String(count),
+            label: count === 1 ? 'Today' : `Last ${count} days`,
+          })),
+          { value: OTHERS, label: 'Other days' },
+        ]}
+        onChoose={(value) => {
+          setTyping(value === OTHERS);
+          if (value !== undefined && value !== OTHERS) onChange({ type: 'last', days: Number(value) });
+        }}
+      />
+      {chosen === OTHERS && <OtherDays key={`${span.from} ${span.to}`} span={span} onChange={onChange} />}
+    </div>
+  );
+}
+
+function OtherDays({
+  span,
+  onChange,
+}: {
+  readonly span: { readonly from: string; readonly to: string };
+  readonly onChange: (days: LostDays) => void;
+}) {
+  const [{ from, to }, setTyped] = useState(span);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (isDay(from) && isDay(to))
+      onChange(from <= to ? { type: 'between', from, to } : { type: 'between', from: to, to: from });
+  };
+  return (
+    <form className={styles.days} onSubmit={send}>
+      <label>
+        From
+        <input
+          type="date"
+          value={from}
+          required
+          onChange={({ target }) => setTyped({ from: target.value, to })}
+        />
+      </label>
+      <label>
+        To
+        <input
+          type="date"
+          value={to}
+          required
+          onChange={({ target }) => setTyped({ from, to: target.value })}
+        />
+      </label>
+      <Button type="submit">Show</Button>
+      <span className={styles.zone}>Days are in UTC, both included.</span>
+    </form>
   );
 }

@@ -1,18 +1,15 @@
 import { mail, suppressions } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import { addressOf } from '#desk/web/ask.ts';
-import { Link } from '#desk/web/link.tsx';
+import { Link } from '#desk/web/router.tsx';
 import styles from '#desk/web/mail/mail-page.module.css';
 import { Webhooks } from '#desk/web/mail/webhooks.tsx';
-import { usePagesOf } from '#desk/web/pages-of.ts';
-import { useAsk } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { usePagesOf, useAsk } from '#desk/web/queries.ts';
+import { Answered, EmptyState, More } from '#desk/web/ui/states.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
-import { More } from '#desk/web/ui/more.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { mail as words, number, parts, suppressionReasons } from '#desk/web/words.ts';
+import { NONE, number, suppressionReason } from '#desk/web/format.ts';
 
 type Mail = Answer<typeof mail>;
 type Suppression = Answer<typeof suppressions>['suppressions'][number];
@@ -20,19 +17,19 @@ type Suppression = Answer<typeof suppressions>['suppressions'][number];
 export function MailPage() {
   const asked = useAsk(mail, {}, { refetchOnWindowFocus: true });
   return (
-    <Page title={words.title}>
+    <Page title="Mail">
       {asked.data?.isWritable === false && (
         <p className={styles.stuck} role="alert">
-          {words.stuck}
+          The database cannot be written: nothing is sent until it can. The doctor says why.
         </p>
       )}
       <Answered of={asked} lines={6}>
         {({ waiting, refused }) => (
           <>
-            <Section title={words.waiting.heading}>
+            <Section title="Waits to be sent">
               <Waiting waiting={waiting} />
             </Section>
-            <Section title={words.refused.heading}>
+            <Section title="Refused in the last 30 days">
               <Refused refused={refused} />
             </Section>
           </>
@@ -45,46 +42,51 @@ export function MailPage() {
 }
 
 const WAITING: readonly Column<Mail['waiting'][number]>[] = [
-  { id: 'domain', heading: words.waiting.columns.domain, isMain: true, cell: ({ domain }) => domain },
-  { id: 'count', heading: words.waiting.columns.count, isNumber: true, cell: ({ count }) => number(count) },
+  { id: 'domain', heading: 'Domain', isMain: true, cell: ({ domain }) => domain },
+  { id: 'count', heading: 'Mails', isNumber: true, cell: ({ count }) => number(count) },
   {
     id: 'putOff',
-    heading: words.waiting.columns.putOff,
+    heading: 'Put off',
     isNumber: true,
-    cell: ({ putOff }) => (putOff === 0 ? parts.none : number(putOff)),
+    cell: ({ putOff }) => (putOff === 0 ? NONE : number(putOff)),
   },
   {
     id: 'oldest',
-    heading: words.waiting.columns.oldest,
+    heading: 'The oldest since',
     cell: ({ oldestAt }) => <DateTime at={oldestAt} isShort />,
   },
 ];
 
 const Waiting = ({ waiting }: Pick<Mail, 'waiting'>) =>
   waiting.length === 0 ? (
-    <EmptyState text={words.waiting.none} />
+    <EmptyState text="No mail waits." />
   ) : (
-    <Table caption={words.waiting.caption} columns={WAITING} rows={waiting} rowKey={({ domain }) => domain} />
+    <Table
+      caption="Waiting mail by domain"
+      columns={WAITING}
+      rows={waiting}
+      rowKey={({ domain }) => domain}
+    />
   );
 
 const REFUSED: readonly Column<Mail['refused'][number]>[] = [
-  { id: 'domain', heading: words.refused.columns.domain, isMain: true, cell: ({ domain }) => domain },
+  { id: 'domain', heading: 'Domain', isMain: true, cell: ({ domain }) => domain },
   {
     id: 'reply',
-    heading: words.refused.columns.reply,
+    heading: 'The mail server said',
     isLong: true,
-    cell: ({ reply }) => reply || parts.none,
+    cell: ({ reply }) => reply || NONE,
   },
-  { id: 'count', heading: words.refused.columns.count, isNumber: true, cell: ({ count }) => number(count) },
-  { id: 'last', heading: words.refused.columns.last, cell: ({ lastAt }) => <DateTime at={lastAt} isShort /> },
+  { id: 'count', heading: 'Mails', isNumber: true, cell: ({ count }) => number(count) },
+  { id: 'last', heading: 'Last', cell: ({ lastAt }) => <DateTime at={lastAt} isShort /> },
 ];
 
 const Refused = ({ refused }: Pick<Mail, 'refused'>) =>
   refused.length === 0 ? (
-    <EmptyState text={words.refused.none} />
+    <EmptyState text="No mail server has refused a mail." />
   ) : (
     <Table
-      caption={words.refused.caption}
+      caption="Refused mail by domain"
       columns={REFUSED}
       rows={refused}
       rowKey={({ domain, reply }) => `${domain} ${reply}`}
@@ -94,43 +96,43 @@ const Refused = ({ refused }: Pick<Mail, 'refused'>) =>
 const SUPPRESSED: readonly Column<Suppression>[] = [
   {
     id: 'email',
-    heading: words.suppressions.columns.email,
+    heading: 'Address',
     isMain: true,
     cell: ({ id, email }) => {
-      if (email === null) return <span className={styles.quiet}>{words.suppressions.erased}</span>;
+      if (email === null) return <span className={styles.quiet}>An erased address</span>;
       return id === null ? email : <Link href={addressOf('/person', { id })}>{email}</Link>;
     },
   },
   {
     id: 'reason',
-    heading: words.suppressions.columns.reason,
-    cell: ({ reason }) => suppressionReasons[reason] ?? reason,
+    heading: 'Reason',
+    cell: ({ reason }) => suppressionReason(reason),
   },
   {
     id: 'since',
-    heading: words.suppressions.columns.since,
+    heading: 'Since',
     cell: ({ since }) => <DateTime at={since} isShort />,
   },
   {
     id: 'note',
-    heading: words.suppressions.columns.note,
+    heading: 'Note',
     isLong: true,
-    cell: ({ note }) => note ?? parts.none,
+    cell: ({ note }) => note ?? NONE,
   },
 ];
 
 function Suppressions() {
   const asked = usePagesOf(suppressions, {});
   return (
-    <Section title={words.suppressions.heading} lead={words.suppressions.about}>
+    <Section title="Not to be mailed" lead="These addresses get no mail, except a code they ask for.">
       <More of={asked}>
         {(pages) => {
           const rows = pages.flatMap((page) => page.suppressions);
           return rows.length === 0 ? (
-            <EmptyState text={words.suppressions.none} />
+            <EmptyState text="Every address may be mailed." />
           ) : (
             <Table
-              caption={words.suppressions.caption}
+              caption="Addresses that get no mail"
               columns={SUPPRESSED}
               rows={rows}
               rowKey={(_, index) => String(index)}

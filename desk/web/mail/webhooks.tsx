@@ -2,19 +2,16 @@ import { retryWebhooks, today, webhooks } from '#desk/endpoints/figures.ts';
 import { log } from '#desk/endpoints/auth.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
 import styles from '#desk/web/mail/mail-page.module.css';
-import { useMayChange, usePerson } from '#desk/web/person.ts';
-import { useAsk, useSend } from '#desk/web/queries.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { useMayChange, usePerson, useAsk, useSend } from '#desk/web/queries.ts';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { mail, number, parts } from '#desk/web/words.ts';
+import { NONE, counted, number } from '#desk/web/format.ts';
 
-const words = mail.webhooks;
 type Event = Answer<typeof webhooks>['events'][number];
 
 export function Webhooks() {
@@ -22,8 +19,8 @@ export function Webhooks() {
   return hasWebhooks ? (
     <Events />
   ) : (
-    <Section title={words.heading}>
-      <EmptyState text={words.off} />
+    <Section title="Webhooks">
+      <EmptyState text="No webhooks are set up. With WEBHOOK_URLS, other programs get each lead at once." />
     </Section>
   );
 }
@@ -37,20 +34,28 @@ function Events() {
     mutate(
       { ids: ids === null ? null : [...ids] },
       {
-        onSuccess: ({ revived }) => say(revived === 0 ? words.noneRevived : words.revived(revived)),
+        onSuccess: ({ revived }) =>
+          say(
+            revived === 0
+              ? 'None of them was given up any more.'
+              : `${counted(revived, 'message is', 'messages are')} sent again.`,
+          ),
         onError: ({ message }) => say(message, 'problem'),
       },
     );
   const dead = asked.data?.dead ?? 0;
   return (
     <Section
-      title={words.heading}
-      lead={asked.data && words.counts(asked.data.queued, dead)}
+      title="Webhooks"
+      lead={
+        asked.data &&
+        `${counted(asked.data.queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`
+      }
       actions={
         mayChange &&
         dead > 0 && (
           <Button aria-busy={isPending || undefined} onClick={() => !isPending && retry(null)}>
-            {words.retryAll}
+            Send all again
           </Button>
         )
       }
@@ -58,10 +63,10 @@ function Events() {
       <Answered of={asked}>
         {({ events }) =>
           events.length === 0 ? (
-            <EmptyState text={words.none} />
+            <EmptyState text="Every message has arrived." />
           ) : (
             <Table
-              caption={words.caption}
+              caption="Messages to webhooks"
               columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
               rows={events}
               rowKey={({ id }) => id}
@@ -74,33 +79,33 @@ function Events() {
 }
 
 const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>[] => [
-  { id: 'type', heading: words.columns.type, isMain: true, cell: ({ type }) => type },
-  { id: 'made', heading: words.columns.made, cell: ({ madeAt }) => <DateTime at={madeAt} isShort /> },
-  { id: 'to', heading: words.columns.to, cell: ({ to }) => to },
+  { id: 'type', heading: 'Event', isMain: true, cell: ({ type }) => type },
+  { id: 'made', heading: 'Made', cell: ({ madeAt }) => <DateTime at={madeAt} isShort /> },
+  { id: 'to', heading: 'To', cell: ({ to }) => to },
   {
     id: 'state',
-    heading: words.columns.state,
+    heading: 'State',
     cell: ({ id, type, state, nextTryAt }) => (
       <>
-        <Pill tone={state === 'dead' ? 'problem' : 'plain'}>{words.states[state]}</Pill>
+        <Pill tone={state === 'dead' ? 'problem' : 'plain'}>{state === 'dead' ? 'Given up' : 'Waits'}</Pill>
         {state === 'dead' && retry !== null && (
           <Button
             look="text"
             className={styles.again}
-            aria-label={words.retryOf(type)}
+            aria-label={`Send again: ${type}`}
             onClick={() => retry(id)}
           >
-            {words.retry}
+            Send again
           </Button>
         )}
         {nextTryAt !== null && (
           <span className={styles.next}>
-            {words.nextTry} <DateTime at={nextTryAt} isShort />
+            Next attempt <DateTime at={nextTryAt} isShort />
           </span>
         )}
       </>
     ),
   },
-  { id: 'tries', heading: words.columns.tries, isNumber: true, cell: ({ attempts }) => number(attempts) },
-  { id: 'answer', heading: words.columns.answer, isLong: true, cell: ({ answer }) => answer ?? parts.none },
+  { id: 'tries', heading: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
+  { id: 'answer', heading: 'Last response', isLong: true, cell: ({ answer }) => answer ?? NONE },
 ];

@@ -1,6 +1,5 @@
 import type { Asked } from '#desk/endpoints/endpoint.ts';
 import type { enterPasskey, PasskeyOptions } from '#desk/endpoints/passkeys.ts';
-import { passkeys as words } from '#desk/web/words.ts';
 
 type Credential = Asked<typeof enterPasskey>['credential'];
 
@@ -21,6 +20,11 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
   );
 }
 
+const FAILURES = {
+  add: 'The browser could not make a passkey. Try again, or use another browser.',
+  use: 'The browser could not use a passkey. Try again, or sign in with a mailed code.',
+} as const;
+
 type Action = 'add' | 'use';
 
 /** Null if the user cancelled or the time ran out. */
@@ -30,14 +34,18 @@ export function failureIn(action: Action, error: unknown): string | null {
     case 'AbortError':
       return null;
     case 'InvalidStateError':
-      return action === 'add' ? words.failures.known : words.failures[action];
+      return action === 'add'
+        ? 'This device already has one of your passkeys. Sign in with that one, or remove it from the list before you add another.'
+        : FAILURES[action];
     case 'ConstraintError':
     case 'NotSupportedError':
-      return action === 'add' ? words.failures.unfit : words.failures[action];
+      return action === 'add'
+        ? 'This device cannot keep a passkey. Set up its screen lock, or use another device or a security key with a PIN.'
+        : FAILURES[action];
     case 'SecurityError':
-      return words.failures.wrongAddress;
+      return 'Open the desk at its own URL, with https or as localhost: passkeys only work there.';
     default:
-      return words.failures[action];
+      return FAILURES[action];
   }
 }
 

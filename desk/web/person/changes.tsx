@@ -1,13 +1,24 @@
-import { useId, useState } from 'react';
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useId, useState, type ComponentProps } from 'react';
 
+import { log } from '#desk/endpoints/auth.ts';
 import type { Asked } from '#desk/endpoints/endpoint.ts';
-import { erase, sendGuide, suppress, unsuppress, type Person } from '#desk/endpoints/people.ts';
-import { CHANGED_BY_AN_ERASURE, CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
+import { suppressions, today } from '#desk/endpoints/figures.ts';
+import {
+  domains,
+  erase,
+  lost,
+  people,
+  sendGuide,
+  story,
+  suppress,
+  unsuppress,
+  type Person,
+} from '#desk/endpoints/people.ts';
 import styles from '#desk/web/person/changes.module.css';
 import { useSend } from '#desk/web/queries.ts';
-import { Confirm } from '#desk/web/ui/confirm.tsx';
+import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
-import { personPage } from '#desk/web/words.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type ChangeProps = {
@@ -16,149 +27,182 @@ export type ChangeProps = {
   readonly onDone: (sentence: string) => void;
 };
 
+const CHANGED_BY_AN_ERASURE = [people, domains, lost, today, suppressions, log];
+export const CHANGED_BY_A_PERSON = [story, ...CHANGED_BY_AN_ERASURE];
+
 /** Characters. */
 const NOTE_LENGTH = 500;
 
 export function SendGuide({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const words = personPage.sendGuide;
-  const { mutate, isPending, error } = useSend(sendGuide, CHANGED_BY_A_PERSON);
+  const send = useSend(sendGuide, CHANGED_BY_A_PERSON);
   return (
-    <Confirm
-      open
-      onOpenChange={onClose}
-      title={words.title(email)}
-      text={words.text}
-      action={words.action}
-      isBusy={isPending}
-      error={error}
-      onConfirm={() => mutate({ id }, { onSuccess: () => onDone(words.done) })}
+    <ConfirmChange
+      change={send}
+      onClose={onClose}
+      title={`Send the guide to ${email} again?`}
+      text="The mail is queued at once. The timeline shows whether it arrived."
+      action="Send"
+      onConfirm={() => send.mutate({ id }, { onSuccess: () => onDone('The guide is queued.') })}
     />
   );
 }
 
 type Reason = Asked<typeof suppress>['reason'];
-const REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const satisfies readonly Reason[];
+
+const REASONS: readonly { readonly reason: Reason; readonly name: string; readonly effect: string }[] = [
+  { reason: 'by-hand', name: 'My own decision', effect: 'The consent stays. You can undo this.' },
+  {
+    reason: 'unsubscribed',
+    name: 'The person unsubscribed elsewhere',
+    effect: 'Withdraws the consent. Undo it only if you were wrong about the person.',
+  },
+  {
+    reason: 'complained',
+    name: 'The person complained',
+    effect: 'Withdraws the consent. Only the person can come back, with a new code.',
+  },
+  {
+    reason: 'bounced',
+    name: 'Mail to the address comes back',
+    effect: 'The consent stays. You can undo this.',
+  },
+];
 
 export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const words = personPage.suppress;
   const fields = useId();
-  const [reason, setReason] = useState<Reason>('by-hand');
+  const [chosen, setChosen] = useState<Reason>('by-hand');
   const [note, setNote] = useState('');
-  const { mutate, isPending, error } = useSend(suppress, CHANGED_BY_A_PERSON);
+  const stop = useSend(suppress, CHANGED_BY_A_PERSON);
   return (
-    <Confirm
-      open
-      onOpenChange={onClose}
-      title={words.title(email)}
-      text={words.text}
-      action={words.action}
-      isBusy={isPending}
-      error={error}
+    <ConfirmChange
+      change={stop}
+      onClose={onClose}
+      title={`Stop mail to ${email}?`}
+      text="The address gets no mail from this page any more, except a code that its owner asks for."
+      action="Stop mail"
       onConfirm={() =>
-        mutate(
-          { id, reason, ...(note.trim() !== '' && { note: note.trim() }) },
-          { onSuccess: () => onDone(words.done) },
+        stop.mutate(
+          { id, reason: chosen, ...(note.trim() !== '' && { note: note.trim() }) },
+          { onSuccess: () => onDone('The address gets no mail any more.') },
         )
       }
     >
       <fieldset className={styles.reasons}>
-        <legend>{words.reason}</legend>
-        {REASONS.map((one) => (
-          <div key={one} className={styles.reason}>
+        <legend>Reason</legend>
+        {REASONS.map(({ reason, name, effect }) => (
+          <div key={reason} className={styles.reason}>
             <input
-              id={`${fields}-${one}`}
+              id={`${fields}-${reason}`}
               type="radio"
               name="reason"
-              value={one}
-              checked={reason === one}
-              onChange={() => setReason(one)}
+              value={reason}
+              checked={chosen === reason}
+              onChange={() => setChosen(reason)}
             />
-            <label htmlFor={`${fields}-${one}`}>
-              <strong>{words.reasons[one]}</strong>
-              <span>{words.means[one]}</span>
+            <label htmlFor={`${fields}-${reason}`}>
+              <strong>{name}</strong>
+              <span>{effect}</span>
             </label>
           </div>
         ))}
       </fieldset>
       <Field
-        label={words.note}
+        label="Note: why, or at whose request (optional)"
         value={note}
         maxLength={NOTE_LENGTH}
         onChange={({ target }) => setNote(target.value)}
         autoComplete="off"
       />
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
 export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const words = personPage.unsuppress;
   const [reason, setReason] = useState('');
-  const { mutate, isPending, error } = useSend(unsuppress, CHANGED_BY_A_PERSON);
+  const undo = useSend(unsuppress, CHANGED_BY_A_PERSON);
   return (
-    <Confirm
-      open
-      onOpenChange={onClose}
-      title={words.title(email)}
-      text={words.text}
-      action={words.action}
+    <ConfirmChange
+      change={undo}
+      onClose={onClose}
+      title={`Mail ${email} again?`}
+      text="Only if the stop was a mistake, or no longer applies. A lead’s reason is kept in the chain of consents."
+      action="Mail again"
       isReady={reason.trim() !== ''}
-      isBusy={isPending}
-      error={error}
       onConfirm={() =>
-        mutate(
+        undo.mutate(
           { id, reason: reason.trim() },
-          { onSuccess: ({ staysStopped }) => onDone(words.done(staysStopped)) },
+          {
+            onSuccess: ({ staysStopped }) =>
+              onDone(
+                staysStopped
+                  ? 'That reason is gone. The others stay, so the address gets no mail.'
+                  : 'The address can be mailed again.',
+              ),
+          },
         )
       }
     >
       <Field
-        label={words.reason}
+        label="Why mail may be sent again"
         value={reason}
         maxLength={NOTE_LENGTH}
         onChange={({ target }) => setReason(target.value)}
         autoComplete="off"
       />
-    </Confirm>
+    </ConfirmChange>
   );
 }
 
 /** Asks for the e-mail address again, because erasure is final. */
 export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
-  const words = personPage.erase;
   const [typed, setTyped] = useState('');
   const [hasLeft, setHasLeft] = useState(false);
-  const { mutate, isPending, error } = useSend(erase, CHANGED_BY_AN_ERASURE);
+  const erasure = useSend(erase, CHANGED_BY_AN_ERASURE);
   const isSame = normaliseEmail(typed) === normaliseEmail(email);
   return (
-    <Confirm
-      open
-      onOpenChange={onClose}
-      title={words.title(email)}
+    <ConfirmChange
+      change={erasure}
+      onClose={onClose}
+      title={`Erase ${email}?`}
       text={
         <span className={styles.text}>
-          <span>{words.text}</span>
-          <span>{words.elsewhere}</span>
+          <span>
+            This removes the person from every table: answers, mail, consent and its proof, notes of exports,
+            messages to webhooks. It cannot be undone.
+          </span>
+          <span>Earlier exports and backups still contain the person. Erase them there as well.</span>
         </span>
       }
-      action={words.action}
+      action="Erase for good"
       isDanger
       isReady={isSame}
-      isBusy={isPending}
-      error={error}
-      onConfirm={() => mutate({ id, email: typed.trim() }, { onSuccess: ({ erased }) => onDone(erased) })}
+      onConfirm={() =>
+        erasure.mutate({ id, email: typed.trim() }, { onSuccess: ({ erased }) => onDone(erased) })
+      }
     >
       <Field
-        label={words.label(email)}
+        label={`Type ${email} to confirm`}
         type="email"
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onBlur={() => setHasLeft(typed !== '')}
-        error={hasLeft && typed !== '' && !isSame ? words.differs : undefined}
+        error={hasLeft && typed !== '' && !isSame ? 'This is not the address of this person.' : undefined}
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}
       />
-    </Confirm>
+    </ConfirmChange>
   );
 }
+
+type ConfirmChangeProps = Omit<
+  ComponentProps<typeof Confirm>,
+  'open' | 'onOpenChange' | 'isBusy' | 'error'
+> & {
+  readonly change: Pick<UseMutationResult, 'isPending' | 'error'>;
+  readonly onClose: () => void;
+};
+
+const ConfirmChange = ({ change, onClose, ...props }: ConfirmChangeProps) => (
+  <Confirm open onOpenChange={onClose} isBusy={change.isPending} error={change.error} {...props} />
+);

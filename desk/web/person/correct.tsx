@@ -1,9 +1,8 @@
 import { useState, type ChangeEvent } from 'react';
 
 import { correct } from '#desk/endpoints/people.ts';
-import { CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
+import { CHANGED_BY_A_PERSON, type ChangeProps } from '#desk/web/person/changes.tsx';
 import styles from '#desk/web/person/changes.module.css';
-import type { ChangeProps } from '#desk/web/person/changes.tsx';
 import {
   changesIn,
   choicesOf,
@@ -12,14 +11,11 @@ import {
   withChoice,
   type CorrectDraft,
 } from '#desk/web/person/correct-draft.ts';
-import { usePerson } from '#desk/web/person.ts';
-import { useSend } from '#desk/web/queries.ts';
+import { usePerson, useSend } from '#desk/web/queries.ts';
 import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { AreaField, ChoicesField, Field, SelectField } from '#desk/web/ui/fields.tsx';
-import { personPage } from '#desk/web/words.ts';
 import { splitChoices } from '#shared/own-fields.ts';
 
-const words = personPage.correct;
 const LINE_LENGTH = 80;
 
 export function Correct({ person, onClose, onDone }: ChangeProps) {
@@ -33,18 +29,30 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
   const { mutate, isPending, error } = useSend(correct, CHANGED_BY_A_PERSON);
   const changes = changesIn(before, draft);
   return (
-    <Dialog open onOpenChange={() => !isPending && onClose()} title={words.title} text={words.text}>
+    <Dialog
+      open
+      onOpenChange={() => !isPending && onClose()}
+      title="Correct the answers"
+      text="The timeline keeps the earlier answers."
+    >
       <DialogForm
-        action={words.action}
+        action="Save"
         isReady={changes !== null}
         isBusy={isPending}
         error={error}
-        onSubmit={() => mutate({ id: person.id, ...changes }, { onSuccess: () => onDone(words.done) })}
+        onSubmit={() =>
+          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone('The answers are corrected.') })
+        }
       >
-        {(['name', 'company'] as const).map((field) => (
+        {(
+          [
+            ['name', 'Full name'],
+            ['company', 'Company'],
+          ] as const
+        ).map(([field, label]) => (
           <Corrected
             key={field}
-            label={words[field]}
+            label={label}
             held={before[field]}
             typed={draft[field]}
             onType={(text) => setDraft({ ...draft, [field]: text })}
@@ -53,7 +61,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
         {questions.map(({ id, label, isAsked, options, areSeveral }) => (
           <Corrected
             key={id}
-            label={isAsked ? label : words.notAsked(label)}
+            label={isAsked ? label : `${label} (not asked any more)`}
             options={options}
             areSeveral={areSeveral}
             held={before.answers[id] ?? ''}
@@ -61,7 +69,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
             onType={(text) => setDraft({ ...draft, answers: { ...draft.answers, [id]: text } })}
           />
         ))}
-        {questions.length > 0 && <p className={styles.quiet}>{words.takeAway}</p>}
+        {questions.length > 0 && <p className={styles.quiet}>Leave an answer empty to remove it.</p>}
       </DialogForm>
     </Dialog>
   );
@@ -82,7 +90,7 @@ function Corrected(props: CorrectedProps) {
   return (
     <div>
       <CorrectedField {...props} />
-      {held.trim() !== typed.trim() && <p className={styles.now}>{words.now(held)}</p>}
+      {held.trim() !== typed.trim() && <p className={styles.now}>Now: {held === '' ? 'no answer' : held}</p>}
     </div>
   );
 }
@@ -111,7 +119,7 @@ function CorrectedField({ label, options = null, areSeveral, held, typed, onType
         {...props}
         options={choicesOf(['', ...options], [held]).map((value) => ({
           value,
-          name: value === '' ? words.noAnswer : value,
+          name: value === '' ? 'No answer' : value,
         }))}
       />
     );

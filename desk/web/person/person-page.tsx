@@ -3,24 +3,20 @@ import { useState, type ReactNode } from 'react';
 
 import { PROOF_PATH, story, type Story } from '#desk/endpoints/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
-import { useFile } from '#desk/web/use-file.ts';
-import { Link } from '#desk/web/link.tsx';
+import { useFile, useMayChange, keyOf, useAsk } from '#desk/web/queries.ts';
+import { Link, go, usePlace } from '#desk/web/router.tsx';
 import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { Correct } from '#desk/web/person/correct.tsx';
 import { Timeline } from '#desk/web/person/timeline.tsx';
 import styles from '#desk/web/person/person-page.module.css';
-import { useMayChange } from '#desk/web/person.ts';
-import { keyOf, useAsk } from '#desk/web/queries.ts';
-import { go, usePlace } from '#desk/web/router.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
-import { personPage as words, suppressionReasons } from '#desk/web/words.ts';
 import { answerText } from '#shared/own-fields.ts';
+import { NONE, suppressionReason } from '#desk/web/format.ts';
 
 export function PersonPage() {
   const { query } = usePlace();
@@ -29,7 +25,7 @@ export function PersonPage() {
   if (asked.error instanceof CallError && asked.error.status === 404) return <NotHere />;
   const { data } = asked;
   return data === undefined ? (
-    <Page title={words.title}>
+    <Page title="Person">
       <Answered of={asked} lines={8}>
         {() => null}
       </Answered>
@@ -40,18 +36,20 @@ export function PersonPage() {
   );
 }
 
-function NotHere() {
-  const { title, text, link } = words.notFound;
-  return (
-    <Page title={title}>
-      <EmptyState text={text}>
-        <Link href="/leads">{link}</Link>
-      </EmptyState>
-    </Page>
-  );
-}
+const NotHere = () => (
+  <Page title="This person is not here">
+    <EmptyState text="They were erased, or the URL of this page is incomplete. Look for them in the list of leads.">
+      <Link href="/leads">To the leads</Link>
+    </EmptyState>
+  </Page>
+);
 
-const TONES = { verified: 'good', suppressed: 'problem', unverified: 'plain', imported: 'plain' } as const;
+const STATES = {
+  verified: { name: 'Lead', tone: 'good' },
+  suppressed: { name: 'Gets no mail', tone: 'problem' },
+  unverified: { name: 'Not verified', tone: 'plain' },
+  imported: { name: 'Imported', tone: 'plain' },
+} as const;
 
 type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 
@@ -75,7 +73,7 @@ function Told({ story: told }: { readonly story: Story }) {
       title={person.name || person.email}
       lead={
         <span className={styles.who}>
-          <Pill tone={TONES[person.state]}>{words.states[person.state]}</Pill>
+          <Pill tone={STATES[person.state].tone}>{STATES[person.state].name}</Pill>
           {person.flags.map((flag) => (
             <Pill key={flag} tone="warning">
               {flag}
@@ -88,7 +86,7 @@ function Told({ story: told }: { readonly story: Story }) {
     >
       <Stopped story={told} onUndo={() => setChange('unsuppress')} />
       <div className={styles.columns}>
-        <Section title={words.story.heading}>
+        <Section title="Timeline">
           <Timeline happenings={happenings} />
         </Section>
         <div className={styles.side}>
@@ -113,15 +111,13 @@ function Actions({
 }) {
   return (
     <>
-      {person.state !== 'unverified' && (
-        <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
-      )}
-      {canSendGuide && <Button onClick={() => onChoose('send-guide')}>{words.actions.sendGuide}</Button>}
+      {person.state !== 'unverified' && <Button onClick={() => onChoose('correct')}>Correct</Button>}
+      {canSendGuide && <Button onClick={() => onChoose('send-guide')}>Send the guide again</Button>}
       {!suppressions.some(({ reason }) => WITHDRAWALS.has(reason)) && (
-        <Button onClick={() => onChoose('suppress')}>{words.actions.suppress}</Button>
+        <Button onClick={() => onChoose('suppress')}>Stop mail</Button>
       )}
       <Button className={styles.erase} onClick={() => onChoose('erase')}>
-        {words.actions.erase}
+        Erase
       </Button>
     </>
   );
@@ -140,43 +136,53 @@ function Stopped({
   return (
     <section className={styles.stopped} aria-labelledby="stopped">
       <div>
-        <h2 id="stopped">{words.stopped.heading}</h2>
+        <h2 id="stopped">Gets no mail, except a code they ask for</h2>
         <ul>
           {suppressions.map(({ reason, since, note }) => (
             <li key={`${reason} ${since}`}>
-              {suppressionReasons[reason] ?? reason}, {words.stopped.since} <DateTime at={since} />
+              {suppressionReason(reason)}, since <DateTime at={since} />
               {note !== null && note !== '' && <q className={styles.note}>{note}</q>}
             </li>
           ))}
         </ul>
-        {!canUndo && <p className={styles.quiet}>{words.stopped.cannotUndo}</p>}
+        {!canUndo && (
+          <p className={styles.quiet}>
+            The person decided this. Only they can come back, with a new code on the page.
+          </p>
+        )}
       </div>
-      {canUndo && mayChange && <Button onClick={onUndo}>{words.stopped.undo}</Button>}
+      {canUndo && mayChange && <Button onClick={onUndo}>Undo</Button>}
     </section>
   );
 }
 
+const SINCE = {
+  verified: 'Lead since',
+  suppressed: 'Lead since',
+  unverified: 'Asked for a code',
+  imported: 'Imported',
+} as const;
+
 function Facts({ person }: { readonly person: Story['person'] }) {
-  const { facts } = words;
   const { state, since, firstReadAt, source, campaign, variant, company, answers } = person;
   return (
-    <Section title={facts.heading}>
+    <Section title="What is known">
       <dl className={styles.facts}>
-        <Fact name={facts.company}>{company || facts.none}</Fact>
-        <Fact name={facts.since[state]}>
+        <Fact name="Company">{company || NONE}</Fact>
+        <Fact name={SINCE[state]}>
           <DateTime at={since} />
         </Fact>
         {(state === 'verified' || state === 'suppressed') && (
-          <Fact name={facts.firstRead}>
-            {firstReadAt === null ? facts.notRead : <DateTime at={firstReadAt} />}
+          <Fact name="First read the guide">
+            {firstReadAt === null ? 'Not yet' : <DateTime at={firstReadAt} />}
           </Fact>
         )}
-        {source !== '' && <Fact name={facts.source}>{source}</Fact>}
-        {campaign !== null && <Fact name={facts.campaign}>{campaign}</Fact>}
-        {variant !== null && <Fact name={facts.variant}>{variant}</Fact>}
+        {source !== '' && <Fact name="Source">{source}</Fact>}
+        {campaign !== null && <Fact name="Campaign">{campaign}</Fact>}
+        {variant !== null && <Fact name="Variant of the page">{variant}</Fact>}
         {Object.entries(answers).map(([id, { label, answer }]) => (
           <Fact key={id} name={label}>
-            {answerText(answer) || facts.none}
+            {answerText(answer) || NONE}
           </Fact>
         ))}
       </dl>
@@ -194,21 +200,21 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
 function Consent({ story: { consent, person } }: { readonly story: Story }) {
   if (consent === null)
     return (
-      <Section title={words.consent.heading}>
-        <p className={styles.quiet}>{words.consent.none}</p>
+      <Section title="Consent">
+        <p className={styles.quiet}>There is no consent: this address was never verified here.</p>
       </Section>
     );
   const { text, givenAt, version } = consent;
   return (
-    <Section title={words.consent.heading}>
+    <Section title="Consent">
       <blockquote className={styles.wording}>{text}</blockquote>
       <dl className={styles.facts}>
         {givenAt !== null && (
-          <Fact name={words.consent.given}>
+          <Fact name="Given">
             <DateTime at={givenAt} />
           </Fact>
         )}
-        {version !== null && <Fact name={words.consent.version}>{version}</Fact>}
+        {version !== null && <Fact name="Wording">{version}</Fact>}
       </dl>
       {(person.state === 'verified' || person.state === 'suppressed') && (
         <p>
@@ -223,7 +229,7 @@ function ProofButton({ id }: { readonly id: string }) {
   const proof = useFile(addressOf(PROOF_PATH, { id }), 'proof.html', 'show');
   return (
     <Button look="text" aria-busy={proof.isPending || undefined} onClick={() => proof.mutate()}>
-      {words.consent.proof}
+      Proof to print
     </Button>
   );
 }

@@ -1,15 +1,10 @@
 import { Fragment } from 'react';
 
 import type { Happening } from '#desk/endpoints/people.ts';
-import { sentenceCase } from '#desk/web/sentence-case.ts';
-import { Sign } from '#desk/web/person/signs.tsx';
+import { sentenceCase, utcTime } from '#desk/web/format.ts';
 import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
 import styles from '#desk/web/person/timeline.module.css';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { utcTime } from '#desk/web/ui/dates.ts';
-import { parts, personPage } from '#desk/web/words.ts';
-
-const words = personPage.story;
 
 const dayOf = (at: string): string =>
   new Date(at).toLocaleDateString('en-GB', {
@@ -23,7 +18,8 @@ const clockOf = (at: string): string =>
   new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
-  if (happenings.length === 0) return <p className={styles.empty}>{words.empty}</p>;
+  if (happenings.length === 0)
+    return <p className={styles.empty}>Nothing is kept about this person any more.</p>;
   return storyDays(happenings, dayOf).map(({ day, entries }) => (
     <section key={day} className={styles.day}>
       <h3 className={styles.dayName}>{day}</h3>
@@ -47,14 +43,14 @@ function Entry({ happening }: { readonly happening: Happening }) {
       <div className={styles.what}>
         <p className={styles.line}>
           <span className={styles.said}>{sentenceCase(what)}</span>
-          <time className={styles.time} dateTime={at} title={parts.utc(utcTime(at))}>
+          <time className={styles.time} dateTime={at} title={`${utcTime(at)} UTC`}>
             {clockOf(at)}
           </time>
         </p>
         {telling.length > 0 && <Details className={styles.telling} details={telling} />}
         {more.length > 0 && (
           <details className={styles.more}>
-            <summary>{words.details}</summary>
+            <summary>Details</summary>
             <Details className={styles.details} details={more} />
           </details>
         )}
@@ -89,3 +85,32 @@ const Said = ({ text }: { readonly text: string }) =>
     </Fragment>
   ));
 const CHANGED = ' → ';
+
+const PATHS: Readonly<Record<Happening['kind'], string>> = {
+  form: 'M7 3.5h10A1.5 1.5 0 0 1 18.5 5v14a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 19V5A1.5 1.5 0 0 1 7 3.5zM9 8h6M9 12h6M9 16h3',
+  mail: 'M4 6.5h16v11H4zM4 7l8 6 8-6',
+  code: 'M9 4 7 20M17 4l-2 16M4.5 9h16M3.5 15h16',
+  lead: 'm5 12.5 4.5 4.5L19 7.5',
+  read: 'M12 6.5C10 5 7 4.5 4 4.5v14c3 0 6 .5 8 2 2-1.5 5-2 8-2v-14c-3 0-6 .5-8 2zm0 0v14',
+  consent: 'M12 3 5 6v5.5c0 4.5 3 7.8 7 9.5 4-1.7 7-5 7-9.5V6zM9 12l2.2 2.2L15.5 10',
+  withdrawal: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM8 12h8',
+  correction: 'M5 19h3.5L19 8.5 15.5 5 5 15.5zM13 7.5l3.5 3.5',
+  export: 'M12 4v11m-5-5 5 5 5-5M5 20h14',
+  webhook: 'M13 3 5 13.5h6L10.5 21 19 10.5h-6z',
+  other: 'M12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z',
+};
+
+export function Sign({ kind, size = 16 }: { readonly kind: Happening['kind']; readonly size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden>
+      <path
+        d={PATHS[kind]}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth={2}
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+  );
+}

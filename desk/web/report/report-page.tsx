@@ -4,8 +4,7 @@ import { useEffect, useState } from 'react';
 import { report, type ReportAsked } from '#desk/endpoints/figures.ts';
 import { choices } from '#desk/endpoints/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
-import { useFile } from '#desk/web/use-file.ts';
-import { keyOf, useAsk } from '#desk/web/queries.ts';
+import { useFile, keyOf, useAsk, usePerson } from '#desk/web/queries.ts';
 import {
   offeredPeriods,
   readReportChoice,
@@ -14,14 +13,11 @@ import {
 } from '#desk/web/report/report-choice.ts';
 import '#desk/web/report/report.css';
 import styles from '#desk/web/report/report-page.module.css';
-import { usePerson } from '#desk/web/person.ts';
-import { go, usePlace } from '#desk/web/router.ts';
+import { go, usePlace } from '#desk/web/router.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
-import { Skeleton } from '#desk/web/ui/skeleton.tsx';
-import { report as words } from '#desk/web/words.ts';
 import { DownloadIcon } from '#web/ui/icons.tsx';
 
 const LONG_MS = 3_000;
@@ -38,12 +34,12 @@ export function ReportPage() {
   const isCounting = isFetching && (data === undefined || isPlaceholderData);
   return (
     <Page
-      title={words.title}
+      title="Report"
       lead={data?.title}
       actions={
         <Button aria-busy={file.isPending || undefined} onClick={() => file.mutate()}>
           <DownloadIcon size={16} />
-          {words.download}
+          Download
         </Button>
       }
     >
@@ -78,7 +74,7 @@ function Choice({
   return (
     <div className={styles.choice}>
       <SelectField
-        label={words.period}
+        label="Period"
         value={asked.period}
         options={offeredPeriods(now, asked.period).map(({ period, label }) => ({
           value: period,
@@ -87,22 +83,22 @@ function Choice({
         onChange={({ target }) => move({ period: target.value })}
       />
       <SelectField
-        label={words.source}
+        label="Source"
         value={asked.source ?? ''}
-        options={oneOf(words.everySource, data?.sources ?? [], asked.source)}
+        options={oneOf('All sources', data?.sources ?? [], asked.source)}
         onChange={({ target }) => move({ source: target.value })}
       />
       <SelectField
-        label={words.campaign}
+        label="Campaign"
         value={asked.campaign ?? ''}
-        options={oneOf(words.everyCampaign, campaigns, asked.campaign)}
+        options={oneOf('All campaigns', campaigns, asked.campaign)}
         onChange={({ target }) => move({ campaign: target.value })}
       />
       {(variants.length > 1 || asked.variant !== undefined) && (
         <SelectField
-          label={words.variant}
+          label="Variant"
           value={asked.variant ?? ''}
-          options={oneOf(words.everyVariant, variants, asked.variant)}
+          options={oneOf('All variants', variants, asked.variant)}
           onChange={({ target }) => move({ variant: target.value })}
         />
       )}
@@ -126,7 +122,7 @@ function Counting() {
   }, []);
   return (
     <p className={styles.counting} role="status">
-      {isLong ? words.countingLong : words.counting}
+      {isLong ? 'Still counting. With a million leads this takes some seconds.' : 'Counting …'}
     </p>
   );
 }

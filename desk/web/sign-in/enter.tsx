@@ -4,10 +4,9 @@ import { useEffect, useRef, useState } from 'react';
 
 import { enterLink } from '#desk/endpoints/auth.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
-import { go } from '#desk/web/router.ts';
+import { go } from '#desk/web/router.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
-import { enter as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 
 function takeToken(): string {
@@ -38,9 +37,15 @@ export function Enter() {
     );
   }, [token, mutate, client, say]);
 
-  if (token !== '' && error === null) return <Doorstep title={words.title} text={words.working} />;
+  if (token !== '' && error === null) return <Doorstep title="Opening the desk" text="One moment …" />;
   return (
-    <Doorstep title={words.failed} text={error?.message ?? words.noToken}>
+    <Doorstep
+      title="This link does not open the desk"
+      text={
+        error?.message ??
+        'A link works once and for ten minutes. Stop the command that showed it, and start it again for a new one:'
+      }
+    >
       <pre className={styles.command}>npm run desk -- open</pre>
     </Doorstep>
   );

@@ -7,10 +7,8 @@ import { CallError } from '#desk/web/ask.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
-import { Button } from '#desk/web/ui/button.tsx';
+import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
-import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
-import { frame, passkeys as passkeyWords, signIn as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
 import { codeDigits } from '#shared/code-digits.ts';
@@ -18,6 +16,7 @@ import { CODE_LENGTH } from '#shared/limits.ts';
 import { tidyEmail } from '#shared/typed-input.ts';
 import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
+import { counted } from '#desk/web/format.ts';
 
 type SignInProps = {
   readonly hasEnded: boolean;
@@ -47,11 +46,11 @@ export function Doorstep({
   const heading = useRef<HTMLHeadingElement>(null);
   return (
     <div className={styles.doorstep}>
-      <title>{frame.titleOf(title)}</title>
+      <title>{`${title} – Desk`}</title>
       <header className={styles.head}>
         <span className={styles.brand}>
           <Mark />
-          <span>{frame.desk}</span>
+          <span>Desk</span>
         </span>
         <ThemeButton />
       </header>
@@ -84,7 +83,14 @@ function AddressStep({
   const [complaint, setComplaint] = useState<string>();
   const send = useSend(askCode);
   return (
-    <Doorstep title={words.title} text={hasEnded ? words.ended : words.text}>
+    <Doorstep
+      title="Sign in to the desk"
+      text={
+        hasEnded
+          ? 'Your session has ended. Sign in again to go on where you were.'
+          : 'Enter your e-mail address. If it may sign in, a six-digit code arrives there.'
+      }
+    >
       <form
         className={styles.form}
         noValidate
@@ -93,7 +99,7 @@ function AddressStep({
           if (send.isPending) return;
           const address = tidyEmail(email);
           if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
-            setComplaint(words.noAddress);
+            setComplaint('Enter your e-mail address, such as ada@example.com.');
             return;
           }
           send.mutate(
@@ -103,7 +109,7 @@ function AddressStep({
         }}
       >
         <TextField
-          label={words.address}
+          label="E-mail address"
           type="email"
           autoComplete="username"
           inputMode="email"
@@ -121,7 +127,7 @@ function AddressStep({
           className={styles.action}
           aria-busy={send.isPending || undefined}
         >
-          {send.isPending ? words.sending : words.send}
+          {send.isPending ? 'Sending …' : 'Send the code'}
         </Button>
       </form>
       {canUsePasskeys() && <UsePasskey onIn={onIn} />}
@@ -138,7 +144,7 @@ function UsePasskey({ onIn }: { readonly onIn: () => void }) {
         aria-busy={isPending || undefined}
         onClick={() => !isPending && mutate()}
       >
-        {isPending ? passkeyWords.waiting : passkeyWords.use}
+        {isPending ? 'Waiting for the browser …' : 'Use a passkey'}
       </Button>
       {error && (
         <p className={styles.problem} role="alert">
@@ -185,7 +191,10 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   };
 
   return (
-    <Doorstep title={words.codeTitle} text={words.codeText(asked.email)}>
+    <Doorstep
+      title="Enter the code"
+      text={`If ${asked.email} may sign in, a code is on its way. It is valid in this browser only.`}
+    >
       <form
         className={styles.form}
         noValidate
@@ -197,7 +206,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
         <div className={styles.code}>
           <TextField
             ref={input}
-            label={words.code}
+            label="Six-digit code"
             inputMode="numeric"
             autoComplete="one-time-code"
             enterKeyHint="done"
@@ -218,12 +227,12 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
           disabled={code.length !== CODE_LENGTH}
           aria-busy={enter.isPending || undefined}
         >
-          {enter.isPending ? words.signingIn : words.signIn}
+          {enter.isPending ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>
       <p className={styles.more}>
         {seconds > 0 ? (
-          <span>{words.againIn(seconds)}</span>
+          <span>A new code can be sent in {counted(seconds, 'second')}</span>
         ) : (
           <Button
             look="text"
@@ -235,11 +244,11 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
               )
             }
           >
-            {words.again}
+            Send a new code
           </Button>
         )}
         <Button look="text" onClick={onBack}>
-          {words.otherAddress}
+          Use another address
         </Button>
       </p>
       {again.error && (

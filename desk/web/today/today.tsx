@@ -1,17 +1,15 @@
 import { today, type SpanFigures, type Steps, type ToDo } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
-import { Link } from '#desk/web/link.tsx';
+import { Link } from '#desk/web/router.tsx';
 import { useAsk } from '#desk/web/queries.ts';
 import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';
-import { Answered } from '#desk/web/ui/answered.tsx';
+import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
-import { dayName } from '#desk/web/ui/dates.ts';
+import { dayName, NONE, counted, number, percent, shortNumber } from '#desk/web/format.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { DownIcon, NoteIcon, ProblemIcon, UpIcon, WarningIcon } from '#desk/web/ui/icons.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { counted, number, pages, parts, shortNumber, today as words } from '#desk/web/words.ts';
 import styles from '#desk/web/today/today.module.css';
 
 type Figures = Answer<typeof today>;
@@ -19,7 +17,7 @@ type Figures = Answer<typeof today>;
 export function Today() {
   const answer = useAsk(today, {}, { refetchOnWindowFocus: true });
   return (
-    <Page title={pages.today}>
+    <Page title="Today">
       <Answered of={answer} lines={10}>
         {(data) => (
           <>
@@ -38,26 +36,30 @@ export function Today() {
   );
 }
 
-const SIGNS = { problem: ProblemIcon, warning: WarningIcon, note: NoteIcon } as const;
+const SIGNS = {
+  problem: { name: 'Problem', Icon: ProblemIcon },
+  warning: { name: 'Warning', Icon: WarningIcon },
+  note: { name: 'Note', Icon: NoteIcon },
+} as const;
 
 function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
-    <Section title={words.toDo}>
+    <Section title="What needs doing">
       {toDo.length === 0 ? (
-        <p className={styles.nothing}>{words.nothingToDo}</p>
+        <p className={styles.nothing}>Nothing. Mail goes out, and the page is as it should be.</p>
       ) : (
         <ul className={styles.toDo}>
           {toDo.map(({ state, sentence, page }) => {
-            const Sign = SIGNS[state];
+            const { name, Icon } = SIGNS[state];
             return (
               <li key={sentence} className={styles[state]}>
-                <Sign size={18} />
+                <Icon size={18} />
                 <p>
-                  <span className="unseen">{words.signs[state]}: </span>
+                  <span className="unseen">{name}: </span>
                   {sentence}
                 </p>
                 <Link href={page}>
-                  {words.look}
+                  Look
                   <span className="unseen">: {sentence}</span>
                 </Link>
               </li>
@@ -69,35 +71,47 @@ function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   );
 }
 
-const STEPS = ['seen', 'opened', 'asked', 'leads', 'read'] as const satisfies readonly (keyof Steps)[];
+const STEPS = [
+  ['seen', 'Saw the page'],
+  ['opened', 'Opened the form'],
+  ['asked', 'Asked for a code'],
+  ['leads', 'Became leads'],
+  ['read', 'Read the article'],
+] as const satisfies readonly (readonly [keyof Steps, string])[];
+
+const SPANS = {
+  day: { name: 'Today, in UTC', before: 'the same hours of yesterday' },
+  week: { name: 'Last 7 days', before: 'the 7 days before' },
+  month: { name: 'Last 30 days', before: 'the 30 days before' },
+} as const;
 
 function Span({ figures: { span, now, before } }: { readonly figures: SpanFigures }) {
   return (
     <section className={styles.span} aria-labelledby={`span-${span}`}>
-      <h2 id={`span-${span}`}>{words.spans[span]}</h2>
+      <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
-        <strong>{number(now.leads)}</strong> {words.leadsOf(now.leads)}
+        <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
         <Compared change={changeOf(now.leads, before?.leads)} span={span} />
       </p>
       <dl className={styles.steps}>
-        {STEPS.map((step, index) => {
+        {STEPS.map(([step, name], index) => {
           const value = now[step];
-          const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]!]);
+          const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
           const change = changeOf(value, before?.[step]);
           return (
             <div key={step}>
-              <dt>{words.steps[step]}</dt>
-              <dd>{value === null ? <span title={words.notKnown}>{parts.none}</span> : number(value)}</dd>
-              <dd className={styles.change} title={words.comparedWith(span)}>
+              <dt>{name}</dt>
+              <dd>{value === null ? <span title="Not known for this time">{NONE}</span> : number(value)}</dd>
+              <dd className={styles.change} title={`Compared with ${SPANS[span].before}`}>
                 {change !== null &&
                   change.direction !== 'same' &&
-                  `${words.sign(change.direction)}${shortNumber(change.by)}`}
+                  `${change.direction === 'more' ? '+' : '−'}${shortNumber(change.by)}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (
                   <>
                     <ShareBar share={share} />
-                    <span>{words.share(share)}</span>
+                    <span>{percent(share)}</span>
                   </>
                 )}
               </dd>
@@ -110,13 +124,15 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
 }
 
 function Compared({ change, span }: { readonly change: Change | null; readonly span: SpanFigures['span'] }) {
-  if (change === null) return <span className={styles.compared}>{words.nothingBefore}</span>;
+  if (change === null) return <span className={styles.compared}>nothing to compare with yet</span>;
   const { direction, by } = change;
   return (
     <span className={styles.compared}>
       {direction === 'more' && <UpIcon size={14} />}
       {direction === 'less' && <DownIcon size={14} />}
-      {words.compared(direction, by, span)}
+      {direction === 'same'
+        ? `as many as in ${SPANS[span].before}`
+        : `${number(by)} ${direction === 'more' ? 'more' : 'fewer'} than in ${SPANS[span].before}`}
     </span>
   );
 }
@@ -125,12 +141,12 @@ function Days({ byDay }: { readonly byDay: Figures['byDay'] }) {
   const all = byDay.reduce((sum, { leads }) => sum + leads, 0);
   const best = byDay.toSorted((one, other) => other.leads - one.leads)[0];
   return (
-    <Section title={words.days}>
+    <Section title="Leads of the last 30 days">
       {all === 0 || best === undefined ? (
-        <EmptyState text={words.noDays} />
+        <EmptyState text="No leads in the last 30 days." />
       ) : (
         <Bars
-          about={words.daysAbout(all, best.leads, dayName(best.day))}
+          about={`${counted(all, 'lead')} in the last 30 days, most of them on ${dayName(best.day)}: ${number(best.leads)}.`}
           bars={byDay.map(({ day, leads }) => ({
             name: dayName(day),
             value: leads,
@@ -147,22 +163,22 @@ type Newest = Figures['newest'][number];
 const NEWEST: readonly Column<Newest>[] = [
   {
     id: 'name',
-    heading: words.name,
+    heading: 'Name',
     isMain: true,
-    cell: ({ id, name }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || parts.none}</Link>,
+    cell: ({ id, name }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || NONE}</Link>,
   },
-  { id: 'company', heading: words.company, cell: ({ company }) => company || parts.none },
-  { id: 'source', heading: words.source, cell: ({ source }) => source || parts.none },
-  { id: 'since', heading: words.since, cell: ({ since }) => <DateTime at={since} isShort /> },
+  { id: 'company', heading: 'Company', cell: ({ company }) => company || NONE },
+  { id: 'source', heading: 'Source', cell: ({ source }) => source || NONE },
+  { id: 'since', heading: 'Since', cell: ({ since }) => <DateTime at={since} isShort /> },
 ];
 
 function Newest({ newest }: { readonly newest: readonly Newest[] }) {
   return (
-    <Section title={words.newest} actions={<Link href="/leads">{words.allLeads}</Link>}>
+    <Section title="Newest leads" actions={<Link href="/leads">All leads</Link>}>
       {newest.length === 0 ? (
-        <EmptyState text={words.noLeads} />
+        <EmptyState text="The first lead will appear here." />
       ) : (
-        <Table caption={words.newest} columns={NEWEST} rows={newest} rowKey={({ id }) => id} />
+        <Table caption="Newest leads" columns={NEWEST} rows={newest} rowKey={({ id }) => id} />
       )}
     </Section>
   );

@@ -2,6 +2,8 @@ import type { ComponentProps } from 'react';
 
 import { Button as PageButton } from '#web/ui/button.tsx';
 import styles from '#desk/web/ui/button.module.css';
+import { toggleTheme } from '#web/theme/theme.ts';
+import { MoonIcon, SunIcon } from '#web/ui/icons.tsx';
 
 type Look = 'primary' | 'plain' | 'text' | 'icon' | 'danger';
 
@@ -16,5 +18,19 @@ export function Button({
       className={[styles.button, styles[look], className].filter(Boolean).join(' ')}
       {...props}
     />
+  );
+}
+
+export function ThemeButton() {
+  return (
+    <Button
+      look="icon"
+      title="Switch between light and dark"
+      aria-label="Switch between light and dark"
+      onClick={() => toggleTheme(document.documentElement)}
+    >
+      <MoonIcon size={18} className={styles.moon} />
+      <SunIcon size={18} className={styles.sun} />
+    </Button>
   );
 }

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 
 import styles from '#desk/web/ui/chips.module.css';
-import { number } from '#desk/web/words.ts';
+import { number } from '#desk/web/format.ts';
 
 export type ChipOption = { readonly value: string; readonly label?: string; readonly count?: number };
 

@@ -1,5 +1,4 @@
-import { dateTime, shortTime, utcTime } from '#desk/web/ui/dates.ts';
-import { parts as words } from '#desk/web/words.ts';
+import { dateTime, shortTime, utcTime, NONE } from '#desk/web/format.ts';
 
 type DateTimeProps = {
   /** ISO 8601; null if unknown. */
@@ -9,9 +8,9 @@ type DateTimeProps = {
 };
 
 export function DateTime({ at, isShort = false }: DateTimeProps) {
-  if (at === null) return words.none;
+  if (at === null) return NONE;
   return (
-    <time dateTime={at} title={words.utc(utcTime(at))}>
+    <time dateTime={at} title={`${utcTime(at)} UTC`}>
       {isShort ? shortTime(at) : dateTime(at)}
     </time>
   );

@@ -1,8 +1,8 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useRef, type ComponentType, type ReactNode } from 'react';
+import { useRef, type ComponentType, type ReactNode, type ComponentProps } from 'react';
+import * as RadixAlert from '@radix-ui/react-alert-dialog';
 
 import { Button } from '#desk/web/ui/button.tsx';
-import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
@@ -47,7 +47,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
             <div className={styles.head}>
               <RadixDialog.Title>{title}</RadixDialog.Title>
               <RadixDialog.Close asChild>
-                <Button look="icon" className={styles.close} aria-label={words.close}>
+                <Button look="icon" className={styles.close} aria-label="Close">
                   <CloseIcon size={18} />
                 </Button>
               </RadixDialog.Close>
@@ -80,7 +80,7 @@ type DialogFormProps = {
 export function DialogForm({
   Cancel = RadixDialog.Close,
   action,
-  working = words.working,
+  working = 'Working …',
   isDanger = false,
   isBusy = false,
   isReady = true,
@@ -105,7 +105,7 @@ export function DialogForm({
       <DialogActions>
         <Cancel asChild>
           {/* A closing button would suggest that nothing happened. */}
-          <Button disabled={isBusy}>{words.cancel}</Button>
+          <Button disabled={isBusy}>Cancel</Button>
         </Cancel>
         <Button
           type="submit"
@@ -122,4 +122,30 @@ export function DialogForm({
 
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <div className={styles.actions}>{children}</div>;
+}
+
+type ConfirmProps = Omit<ComponentProps<typeof DialogForm>, 'Cancel' | 'onSubmit' | 'working'> & {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly title: string;
+  readonly text: ReactNode;
+  readonly onConfirm: () => void;
+};
+
+export function Confirm({ open, onOpenChange, title, text, onConfirm, ...form }: ConfirmProps) {
+  const focusBack = useFocusBack();
+  return (
+    <RadixAlert.Root open={open} onOpenChange={(next) => !form.isBusy && onOpenChange(next)}>
+      <RadixAlert.Portal>
+        <Backdrop />
+        <div className={styles.place}>
+          <RadixAlert.Content className={styles.dialog} aria-modal {...focusBack}>
+            <RadixAlert.Title>{title}</RadixAlert.Title>
+            <RadixAlert.Description className={styles.text}>{text}</RadixAlert.Description>
+            <DialogForm {...form} Cancel={RadixAlert.Cancel} onSubmit={onConfirm} />
+          </RadixAlert.Content>
+        </div>
+      </RadixAlert.Portal>
+    </RadixAlert.Root>
+  );
 }

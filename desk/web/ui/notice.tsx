@@ -1,7 +1,6 @@
 import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
-import { frame as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/notice.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
@@ -38,7 +37,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   return (
     <NoticeContext value={notices}>
       {children}
-      <div className={styles.region} role="region" aria-label={words.announcements} aria-live="polite">
+      <div className={styles.region} role="region" aria-label="Announcements" aria-live="polite">
         {notice && (
           <div
             key={notice.number}
@@ -49,7 +48,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
             <p>{notice.sentence}</p>
             <Button
               look="icon"
-              aria-label={words.dismiss}
+              aria-label="Dismiss"
               onClick={() => {
                 setHeld(false);
                 setNotice(null);

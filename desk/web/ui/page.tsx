@@ -1,7 +1,6 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 
-import { hasMoved } from '#desk/web/router.ts';
-import { frame as words } from '#desk/web/words.ts';
+import { hasMoved } from '#desk/web/router.tsx';
 import styles from '#desk/web/ui/page.module.css';
 
 type PageProps = {
@@ -19,7 +18,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   }, []);
   return (
     <div className={styles.page}>
-      <title>{words.titleOf(title)}</title>
+      <title>{`${title} – Desk`}</title>
       <div className={styles.head}>
         <div>
           <h1 ref={heading} tabIndex={-1} className={styles.title}>

@@ -1,5 +1,4 @@
-import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
-import { useEffect, useMemo, useRef, useState, type ReactNode, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 
 import styles from '#desk/web/ui/table.module.css';
 
@@ -19,122 +18,76 @@ export type Column<Row> = {
 type TableProps<Row> = {
   /** For screen readers. */
   readonly caption: string;
-  /** Must be stable between renders. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
   readonly hidden?: ReadonlySet<string>;
+  /** Dims the rows. */
   readonly isStale?: boolean;
 };
 
-const features = tableFeatures({ columnVisibilityFeature });
-
-export function Table<Row extends object>({
-  caption,
-  columns,
-  rows,
-  rowKey,
-  hidden,
-  isStale = false,
-}: TableProps<Row>) {
-  const definitions = useMemo(
-    () =>
-      columns.map(({ id, heading, cell }): ColumnDef<typeof features, Row> => ({
-        id,
-        header: heading,
-        cell: ({ row }) => cell(row.original),
-      })),
-    [columns],
-  );
-  const columnVisibility = useMemo(
-    () => Object.fromEntries(Array.from(hidden ?? [], (id) => [id, false])),
-    [hidden],
-  );
-  const table = useTable({
-    features,
-    columns: definitions,
-    data: rows,
-    getRowId: (row: Row, index: number) => rowKey(row, index),
-    state: { columnVisibility },
-  });
+export function Table<Row>({ caption, columns, rows, rowKey, hidden, isStale = false }: TableProps<Row>) {
   const isNarrow = useIsNarrow();
-  const about = (id: string) => columns.find((column) => column.id === id);
-  const content = (id: string, row: Row): ReactNode => about(id)?.cell(row);
-  const shown = table.getRowModel().rows;
+  const shown = columns.filter(({ id }) => !hidden?.has(id));
+  const props = { caption, columns: shown, rows, rowKey, isStale };
+  return isNarrow ? <Blocks {...props} /> : <Grid {...props} />;
+}
 
-  if (isNarrow)
-    return (
-      <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
-        {shown.map((row) => {
-          const cells = row.getVisibleCells();
-          const main = cells.find((cell) => about(cell.column.id)?.isMain) ?? cells[0];
-          return (
-            <li key={row.id} className={styles.block}>
-              {main && <div className={styles.blockHead}>{content(main.column.id, row.original)}</div>}
-              <dl className={styles.pairs}>
-                {cells.map((cell) =>
-                  cell === main ||
-                  about(cell.column.id)?.isDecoration ||
-                  about(cell.column.id)?.isAction ? null : (
-                    <div key={cell.id} className={styles.pair}>
-                      <dt>{about(cell.column.id)?.heading}</dt>
-                      <dd>{content(cell.column.id, row.original)}</dd>
-                    </div>
-                  ),
-                )}
-              </dl>
-              {cells.map(
-                (cell) =>
-                  about(cell.column.id)?.isAction && (
-                    <div key={cell.id}>{content(cell.column.id, row.original)}</div>
-                  ),
-              )}
-            </li>
-          );
-        })}
-      </ul>
-    );
+type RowsProps<Row> = Omit<TableProps<Row>, 'hidden'>;
 
+/** On a phone, every row is a block of names and values. */
+function Blocks<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) {
+  const main = columns.find(({ isMain }) => isMain) ?? columns[0];
+  const pairs = columns.filter((one) => one !== main && !one.isDecoration && !one.isAction);
+  const actions = columns.filter(({ isAction }) => isAction);
+  return (
+    <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
+      {rows.map((row, index) => (
+        <li key={rowKey(row, index)} className={styles.block}>
+          {main && <div className={styles.blockHead}>{main.cell(row)}</div>}
+          <dl className={styles.pairs}>
+            {pairs.map(({ id, heading, cell }) => (
+              <div key={id} className={styles.pair}>
+                <dt>{heading}</dt>
+                <dd>{cell(row)}</dd>
+              </div>
+            ))}
+          </dl>
+          {actions.map(({ id, cell }) => (
+            <div key={id}>{cell(row)}</div>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) {
   return (
     <Scroller label={caption}>
       <table className={styles.table} aria-busy={isStale || undefined}>
         <caption className="unseen">{caption}</caption>
         <thead>
-          {table.getHeaderGroups().map((group) => (
-            <tr key={group.id}>
-              {group.headers.map((header) => (
-                <th
-                  key={header.id}
-                  scope="col"
-                  className={about(header.column.id)?.isNumber ? styles.number : undefined}
-                >
-                  <span
-                    className={
-                      about(header.column.id)?.isAction || about(header.column.id)?.isDecoration
-                        ? 'unseen'
-                        : undefined
-                    }
-                  >
-                    {about(header.column.id)?.heading}
-                  </span>
-                </th>
-              ))}
-            </tr>
-          ))}
+          <tr>
+            {columns.map(({ id, heading, isNumber, isAction, isDecoration }) => (
+              <th key={id} scope="col" className={isNumber ? styles.number : undefined}>
+                <span className={isAction || isDecoration ? 'unseen' : undefined}>{heading}</span>
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
-            <tr key={row.id}>
-              {row.getVisibleCells().map((cell) => {
-                const { isMain, isNumber, isLong } = about(cell.column.id) ?? {};
+          {rows.map((row, index) => (
+            <tr key={rowKey(row, index)}>
+              {columns.map(({ id, cell, isMain, isNumber, isLong }) => {
                 const className = isNumber ? styles.number : isLong ? styles.long : undefined;
                 return isMain ? (
-                  <th key={cell.id} scope="row" className={className}>
-                    {content(cell.column.id, row.original)}
+                  <th key={id} scope="row" className={className}>
+                    {cell(row)}
                   </th>
                 ) : (
-                  <td key={cell.id} className={className}>
-                    {content(cell.column.id, row.original)}
+                  <td key={id} className={className}>
+                    {cell(row)}
                   </td>
                 );
               })}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { dateTime, dayName, dayOf, shortTime, utcTime } from '#desk/web/ui/dates.ts';
+import { dateTime, dayName, dayOf, shortTime, utcTime } from '#desk/web/format.ts';
 
 const BERLIN = { timeZone: 'Europe/Berlin' };
 const NOW = new Date('2026-11-23T06:30:00Z');

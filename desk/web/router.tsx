@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useSyncExternalStore, type ComponentProps } from 'react';
 
 export type Place = { readonly path: string; readonly query: URLSearchParams };
 
@@ -35,3 +35,22 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
 
 /** Browsers do not announce a new page after client-side navigation. */
 export const hasMoved = (): boolean => moved;
+
+export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> & { readonly href: string }) {
+  return (
+    <a
+      href={href}
+      {...props}
+      onClick={(event) => {
+        onClick?.(event);
+        const isPlain =
+          event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+        if (event.defaultPrevented || !isPlain) return;
+        event.preventDefault();
+        go(href);
+      }}
+    >
+      {children}
+    </a>
+  );
+}

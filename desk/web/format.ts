@@ -1,3 +1,29 @@
+import { pluralForm } from '#shared/words.ts';
+
+/** Shown for a missing value. */
+export const NONE = '–';
+
+export const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const NUMBERS = new Intl.NumberFormat('en-GB');
+
+export const number = (value: number): string => NUMBERS.format(value);
+
+const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** At most five characters: 9,999, then 12.3K. */
+export const shortNumber = (value: number): string => (value < 10_000 ? NUMBERS : SHORT).format(value);
+
+const PERCENT = new Intl.NumberFormat('en-GB', { style: 'percent' });
+
+/** @param share from 0 to 1 */
+export const percent = (share: number): string => PERCENT.format(share);
+
+export const counted = (count: number, one: string, other = `${one}s`): string =>
+  `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
+
+export const people = (count: number): string => counted(count, 'person', 'people');
+
 type Zone = { readonly timeZone?: string };
 
 const format = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
@@ -33,3 +59,22 @@ export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC'
 /** Example: 2026-11-23, in UTC */
 export const dayOf = (time: Date, daysBefore = 0): string =>
   new Date(time.getTime() - daysBefore * 86_400_000).toISOString().slice(0, 10);
+
+export const ROLE_NAMES = { read: 'May read', all: 'May read and change' } as const;
+
+export const PEOPLE_IN_STATE = {
+  verified: 'Leads',
+  suppressed: 'Suppressed leads',
+  unverified: 'Unverified people',
+  imported: 'Imported people',
+} as const;
+
+const SUPPRESSION_REASONS: Readonly<Record<string, string>> = {
+  'by-hand': 'Stopped by hand',
+  unsubscribed: 'Unsubscribed',
+  complained: 'Reported as spam',
+  bounced: 'Mail came back',
+  erased: 'Erased',
+};
+
+export const suppressionReason = (reason: string): string => SUPPRESSION_REASONS[reason] ?? reason;

@@ -1,0 +1,87 @@
+import type { UseQueryResult, InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { retry } from '#desk/web/queries.ts';
+import { Button } from '#desk/web/ui/button.tsx';
+import styles from '#desk/web/ui/states.module.css';
+
+type AnsweredProps<Data> = {
+  readonly of: UseQueryResult<Data>;
+  readonly lines?: number;
+  readonly children: (data: Data) => ReactNode;
+};
+
+export function Answered<Data>({ of: { data, error, refetch }, lines = 4, children }: AnsweredProps<Data>) {
+  return (
+    <>
+      {error && <FailedState error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? !error && <Skeleton lines={lines} /> : children(data)}
+    </>
+  );
+}
+
+export function More<Answered>({
+  of,
+  children,
+}: {
+  readonly of: UseInfiniteQueryResult<InfiniteData<Answered>>;
+  readonly children: (pages: readonly Answered[]) => ReactNode;
+}) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = of;
+  return (
+    <>
+      {data === undefined ? error === null && <Skeleton lines={6} /> : children(data.pages)}
+      {error !== null && <FailedState error={error} onRetry={() => retry(of)} />}
+      {hasNextPage && error === null && (
+        <Button
+          className={styles.more}
+          aria-busy={isFetchingNextPage || undefined}
+          onClick={() => {
+            if (!isFetchingNextPage) void fetchNextPage();
+          }}
+        >
+          Show more
+        </Button>
+      )}
+    </>
+  );
+}
+
+type FailedProps = { readonly error: Error; readonly onRetry?: () => void };
+
+export function FailedState({ error, onRetry }: FailedProps) {
+  return (
+    <div className={styles.failed} role="alert">
+      <p className={styles.title}>This could not be loaded</p>
+      <p>{error.message}</p>
+      {onRetry && (
+        <div className={styles.actions}>
+          <Button onClick={onRetry}>Try again</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+type EmptyProps = { readonly title?: string; readonly text: string; readonly children?: ReactNode };
+
+export function EmptyState({ title, text, children }: EmptyProps) {
+  return (
+    <div className={styles.empty}>
+      {title !== undefined && <p className={styles.title}>{title}</p>}
+      <p>{text}</p>
+      {children && <div className={styles.actions}>{children}</div>}
+    </div>
+  );
+}
+
+export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
+  return (
+    <div className={styles.skeleton} role="status">
+      <span className="unseen">Loading …</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <div key={line} className={styles.line} aria-hidden />
+      ))}
+    </div>
+  );
+}
