@@ -19,7 +19,7 @@ const FINDS = [
   [' ENGINES ', 'ada'],
   ['Müller', 'zoe', 'm.ueller'],
   ['müLLER', 'zoe', 'm.ueller'],
-  // Decomposed, as some keyboards write it.
+  // Some keyboards write decomposed letters.
   ['Mu\u0308ller', 'zoe', 'm.ueller'],
   ['50%', 'zoe'],
   ['müller_', 'm.ueller'],

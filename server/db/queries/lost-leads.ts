@@ -13,14 +13,12 @@ import {
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
-  /** Of the newest code. */
+  /** ID of the newest code. */
   readonly id: string;
   readonly email: string;
-  /** Null if no longer kept. */
   readonly submission_id: string | null;
-  /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
-  /** The newest request. Milliseconds since 1970. */
+  /** Time of the newest request. */
   readonly asked_at: number;
   readonly codes: number;
   readonly wrong_tries: number;
@@ -33,7 +31,6 @@ type Where = { readonly span: Span; readonly now: number };
 
 /**
  * Oldest request first, without erased addresses and anyone who ever became a lead.
- * @param now milliseconds since 1970
  * @returns pages, possibly empty
  */
 export async function* lostLeadPages(
@@ -47,7 +44,7 @@ export async function* lostLeadPages(
 
 /**
  * Newest request first.
- * @param options from: the previous `next`, or null. most: people. forMs: milliseconds
+ * @param options from: the previous `next`, or null
  */
 export const lookForLost = (
   db: Db,

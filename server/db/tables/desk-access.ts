@@ -9,7 +9,6 @@ export async function insertSession(db: Db, session: DeskSession): Promise<void>
   await db.insertInto('desk_sessions').values(session).execute();
 }
 
-/** @param now milliseconds since 1970 */
 export const findSession = (
   db: Db,
   { id, now }: { id: string; now: number },
@@ -65,7 +64,7 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * @param use counter: 0 without one
+ * @param use counter: 0 for passkeys without one
  * @returns false if another use has the same count, so one is a copy
  */
 export async function noteUse(
@@ -107,7 +106,10 @@ export async function deleteDeskAccess(db: Db, except: readonly string[] = []): 
   return deleted;
 }
 
-/** Passkeys stay. @returns number of unexpired sessions */
+/**
+ * Keeps passkeys.
+ * @returns number of unexpired sessions
+ */
 export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },

@@ -35,9 +35,9 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
 
 export type DomainSearch = {
   endedAt: number;
-  /** Domains without an address so far; null between two searches. */
+  /** Domains not found in use so far; null between two searches. */
   unused: Set<string> | null;
-  /** Remaining tables, and the last ID seen in the first of them. */
+  /** Remaining tables, and the last ID read in the first of them. */
   tables: readonly (typeof TABLES_WITH_DOMAINS)[number][];
   after: string;
 };
@@ -50,7 +50,7 @@ export const newDomainSearch = (): DomainSearch => ({ endedAt: 0, unused: null, 
 const ADDRESSES_PER_ROW = 10;
 
 /**
- * Once a day, because without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
+ * Runs once a day: without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
  * use meanwhile is looked up again.
  */
 export async function deleteUnusedDomains(
