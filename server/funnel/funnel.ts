@@ -10,7 +10,12 @@ import * as z from 'zod/mini';
 import { attributionOf, OTHERS, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { addFunnelCounts, addVariantCounts, type FunnelCount, type VariantCount } from '#server/db/tables/counts.ts';
+import {
+  addFunnelCounts,
+  addVariantCounts,
+  type FunnelCount,
+  type VariantCount,
+} from '#server/db/tables/counts.ts';
 import type { Http } from '#server/http/http.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { Metrics } from '#server/log/metrics.ts';

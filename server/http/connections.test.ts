@@ -26,10 +26,7 @@ async function withPort(
     server: ServerUnderTest & {
       readonly port: number;
       readonly sockets: readonly Socket[];
-      /**
-       * Opens `count` connections from an IP address, writes `say` on each, and waits until the server has
-       * them.
-       */
+      /** Opens `count` connections, writes `say` on each, and waits until the server has them. */
       readonly attack: (from: string, count: number, say?: string) => Promise<void>;
     },
   ) => Promise<void>,

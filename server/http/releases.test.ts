@@ -141,7 +141,6 @@ describe('a release', () => {
         complaint('/guide'),
         'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
       );
-      // E-mails do not affect the page.
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');

@@ -1,5 +1,5 @@
-// Counts every response, and logs those of the API: one line each, limited per network and hour (LOG_LINES), so
-// that no stranger can fill the disk. Further lines are counted. Refused requests have a separate budget.
+// Counts every response, and logs those of the API, limited per network and hour (LOG_LINES), so no stranger can fill the disk.
+// Refused requests have a separate limit.
 import type { IncomingMessage } from 'node:http';
 
 import type {
@@ -19,7 +19,7 @@ import { API } from '#shared/api.ts';
 
 export type Answered = {
   readonly method: string;
-  /** The route's pattern, never a URL that a stranger made up. */
+  /** The route's pattern, never a URL from a stranger. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -60,10 +60,7 @@ export function noteAnswers(
 const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
-/**
- * Pages and files are counted but not logged: thousands of such lines would hide the useful ones. The same
- * holds for funnel steps and successful health checks.
- */
+/** Thousands of lines about pages, files, funnel steps and health checks would hide the useful ones. */
 function isLogged(route: string, status: number): boolean {
   if (route === API.funnel) return status >= 500;
   return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
@@ -77,7 +74,6 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
 export type RequestLogParts = {
-  /** The parent of all request loggers; also reports how many lines were dropped. */
   readonly logger: Logger;
   readonly visitorAddress: VisitorAddress;
   readonly clock: () => number;

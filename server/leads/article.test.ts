@@ -195,7 +195,6 @@ for (const engine of ENGINES) {
           assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
           assert.equal(part.headers['cache-control'], 'private, no-store');
 
-          // Each server serves the file it started with, like the rest of its release.
           rmSync(path.join(folder, 'article', 'the guide.pdf'));
           assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
 

@@ -166,7 +166,6 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.length === 1);
         await server.advance(601);
         server.wakeWorker();
-        // The row changes a moment before the worker hears of it.
         await until(() => server.mailEvents.at(-1)?.type === 'dropped');
         assert.equal((await outboxRow(server)).state, 'dropped');
         assert.equal(server.inbox.mails.length, 0);

@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
-    // Does not repeat the URL, because anyone who knows it can send to it.
+    // Omits the URL, because anyone who knows it can send to it.
     message:
       'WEBHOOK_URLS names a refused IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to call a private one; link-local, multicast, reserved and cloud metadata ones are never called.',
   },

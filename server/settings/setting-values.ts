@@ -1,4 +1,4 @@
-// Parses the text of each setting. A mistake never repeats the text, which may be a password.
+// A mistake never repeats the text, which may be a password.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -46,7 +46,7 @@ export const listOf = (isRight: (part: string) => boolean, must: string): ReadSe
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
 
-/** Days. The breaker compares with the previous eight, and daily limits look back one more. */
+/** The breaker compares with the previous eight days, and daily limits look back one more. */
 const RETENTION_MIN_DAYS = 9;
 
 export const retentionDays: ReadSetting<number> = valueOf((text) => {

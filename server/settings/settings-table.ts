@@ -1,5 +1,4 @@
-// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md
-// (checks/settings.ts) are derived from it.
+// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md are derived from it.
 import { databaseUrl, smtpUrl } from '#server/settings/connection-urls.ts';
 import {
   anyText,
@@ -29,10 +28,9 @@ export type Setting = {
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
   readonly default?: string;
-  /** The source of the value without a setting or default. */
+  /** The source of the value if there is no setting or default. */
   readonly otherwise?: string;
   readonly example?: string;
-  /** For `.env.example` and the table in docs/running.md. */
   readonly meaning: string;
   readonly details?: string;
 };

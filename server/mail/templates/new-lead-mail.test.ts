@@ -276,7 +276,7 @@ for (const engine of ENGINES) {
         async (server) => {
           const { database, config, service } = server;
           await becomeLead(server, 'ada@example.com');
-          // From Friday noon to the Sunday of the next week; each day the process starts again.
+          // From Friday noon to the Sunday of the next week. Each day the process starts again.
           for (let day = 1; day <= 9; day += 1) {
             await server.advance(86_400);
             await newsOf(server)();
