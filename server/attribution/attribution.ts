@@ -6,10 +6,7 @@ export type Attribution = Touch & { readonly first?: Touch };
 /** Both touches at their maximum length, in percent-encoded UTF-8. */
 const HEADER_MAX_LENGTH = 8_192;
 
-/**
- * Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin.
- * @param headers the values of `x-visit` and `referer`
- */
+/** Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin. */
 export function attributionOf({
   visit,
   referer,
@@ -44,12 +41,10 @@ export const DIRECT = 'direct';
 
 export type KeptAttribution = Touch & { readonly first?: Touch };
 
-/** @param json from the database */
 export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
 
 /**
- * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site;
- * otherwise `direct`.
+ * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site; otherwise `direct`.
  */
 export const sourceOf = (last: KeptAttribution): string =>
   sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
@@ -90,13 +85,13 @@ function sourceOfTouch(touch: Touch): string | undefined {
   return click?.[1] ?? touch.referrer;
 }
 
-/** Stands for further sources, and for those that must not be shown. */
+/** Replaces further sources, and those that must not be shown. */
 export const OTHERS = 'others';
 /** The source of a person whose form was erased or has expired. */
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 
-/** A source that may be shown: a word or two, never an e-mail address. */
+/** @returns a word or two, never an e-mail address */
 export function shownSource(source: string): string {
   const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
   // Some mailing tools write the recipient's e-mail address into their links.

@@ -17,7 +17,7 @@ export const SnsMessage = z.object({
   TopicArn: z.string(),
   Subject: z.optional(z.nullable(z.string())),
   Message: z.string(),
-  /** Publication time; the same for each delivery attempt. */
+  /** Time of publication, the same for each delivery attempt. */
   Timestamp: z.string().check(z.refine((text) => IsoTime.safeParse(text).success)),
   Token: z.optional(z.string()),
   SubscribeURL: z.optional(z.string()),
@@ -38,7 +38,6 @@ const ANSWER_MAX_BYTES = 16 * 1024;
 const CERTIFICATES_KEPT = 4;
 /** Limited, because anyone who knows the topic can name certificates that don't exist. */
 const FETCHES_AT_ONCE = 2;
-/** No other path of the host is trusted. */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
 
 function originOf(topic: string): string {
@@ -136,7 +135,6 @@ type Fetched =
   | { readonly type: 'refused' }
   | { readonly type: 'later' };
 
-/** With a timeout and a size limit, without redirects. */
 async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });

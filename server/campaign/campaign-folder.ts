@@ -1,5 +1,4 @@
-// The files of a campaign, and of its variants: folders in variants/, each with the words that differ, which
-// words-file.ts merges.
+// The files of a campaign, and of its variants: folders in variants/ with the words that differ.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -15,8 +14,6 @@ export function nameOf(folder: string, file: string): string {
 
 /**
  * Accepts any line ends and a byte order mark.
- * @param folder the campaign folder
- * @param file its path within that folder
  * @returns lines that end with \n; null if the file is missing
  */
 export function readText(folder: string, file: string): { type: 'text'; text: string } | Mistakes | null {

@@ -1,4 +1,3 @@
-// Reads the operator's words in campaign/ and reports all mistakes at once.
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 
@@ -54,7 +53,6 @@ export type CampaignResult =
       readonly mistakes: readonly string[];
     };
 
-/** @param folder the campaign folder */
 export function readCampaign(folder: string): CampaignResult {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     return {
@@ -132,7 +130,6 @@ export function pageMistakes(folder: string): string[] {
 
 /**
  * Shared by build and server, so they cannot disagree about the version.
- * @param folder the campaign folder
  * @param variant null for the campaign itself
  */
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {

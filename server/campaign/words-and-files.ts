@@ -1,5 +1,4 @@
-// Checks words against the files of the campaign and against each other: links, pictures, icons, downloads,
-// the order of sections.
+// Checks words against the files of the campaign and against each other.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -103,7 +102,7 @@ function guideFileMistakes(
     : [];
 }
 
-/** In the folder of the article, which is not served. */
+/** The article's folder is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
 export const guideEmailOf = (folder: string) =>

@@ -1,5 +1,3 @@
-// Reads one YAML file, merges the words of a variant over it, and checks the result. Mistakes carry the line
-// number.
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
@@ -182,11 +180,7 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
   };
 }
 
-/**
- * @param found the value of the entry
- * @param options comment: the text after an empty entry on its line; written: the value as spelled in the
- * file
- */
+/** @param options comment: the text after an empty entry on its line; written: the value as spelled in the file */
 function sayIssue(
   issue: z.core.$ZodIssue,
   found: unknown,

@@ -1,5 +1,5 @@
-// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a stranger
-// cannot use them up.
+// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a
+// stranger cannot use them up.
 import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -14,7 +14,6 @@ export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is 
 
 type OfBrowser = { readonly browserId: string; readonly now: number };
 
-/** Newest first. */
 const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
   db
     .selectFrom('submissions')
@@ -24,7 +23,7 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
     .orderBy('id', 'desc')
     .limit(1);
 
-/** Newest open or verified challenge, optionally by ID or e-mail address. */
+/** Finds the newest open or verified challenge. */
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
@@ -89,7 +88,7 @@ export async function prolongChallenges(
 
 /**
  * One statement, so parallel attempts cannot exceed the limit.
- * @param most attempts per row; 0: no limit
+ * @param most attempts per row; 0 for no limit
  */
 const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: number) =>
   tx
@@ -145,7 +144,7 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * @param attempts number of attempts to give back: the right one, if counted here
+ * @param attempts to give back: the right one, if counted here
  * @param of its e-mail address, as suppressions store it
  * @returns undefined if closed or erased meanwhile
  */

@@ -17,7 +17,7 @@ import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#t
 
 const ROWS = 300;
 
-/** Withdrawals, because one person can have many. */
+/** One person can have many withdrawals. */
 async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
   const { id } = await database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
   const rows = Array.from({ length: ROWS }, (_, n) => ({

@@ -1,5 +1,4 @@
-// Counts page views, opened forms and read articles in bounded memory and writes them every few seconds. It
-// stores no identifier, IP address or user agent.
+// Counts in bounded memory and writes every few seconds. No identifier, IP address or user agent is stored.
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
@@ -49,19 +48,19 @@ export type FunnelCounter = {
 
 /** Distinct visits (IP address, link, browser) that wait for their check; further ones are not counted. */
 const MOST_WAITING = 5_000;
-/** Visits per batch, which takes a millisecond. */
+/** A batch takes a millisecond. */
 const AT_ONCE = 100;
-/** Sources with their own row per day and step; further ones are counted as others. */
+/** Sources with their own row per day and step; further ones are counted together. */
 const MOST_SOURCES = 200;
-/** Counts kept while the database is unreachable; beyond that, only those of others grow. */
+/** Counts kept while the database is unreachable. */
 const MOST_COUNTS = 5_000;
-/** Characters of a user agent; bounds the time of the patterns. */
+/** Bounds the time of the regular expressions. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
 const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 
-/** @param config publicUrl: a link from there is not a source. funnelCounting: false counts nothing */
+/** @param config publicUrl: a link from there is not a source */
 export function createFunnelCounter({
   database,
   clock,
@@ -84,7 +83,7 @@ export function createFunnelCounter({
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // A copy, because V8 keeps a whole string alive as long as a part cut from it.
+    // V8 keeps a whole string alive as long as a part cut from it, so this is a copy.
     waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 
@@ -149,8 +148,7 @@ export function createFunnelCounter({
       note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
     },
     write: () => {
-      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the
-      // rest.
+      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the rest.
       const begin = () => {
         next = null;
         return writeCounts();
@@ -183,8 +181,7 @@ function touchOf(address: string, link: string, own: readonly string[]): ReturnT
   return readTouch(parameters);
 }
 
-// A browser reports that the form was opened, or how far the article was read.
-/** No other field, so a report cannot name a person. */
+/** Further fields are refused, so a report cannot name a person. */
 const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
 const VariantReport = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
@@ -200,7 +197,7 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
 
-/** Answers 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
+/** Answers 204 whether it is counted or not. Errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
   { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,

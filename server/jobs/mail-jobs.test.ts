@@ -110,10 +110,10 @@ for (const engine of ENGINES) {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
-          // Two networks: one may use only a part of the connections.
+          // One network may use only a part of the connections, so there are two.
           for (let count = 1; count <= 20; count += 1) {
             await ask(server, `198.51.100.${1 + (count % 2)}`, `burst-${count}@${count}.example`);
-            // In the same millisecond, IDs have no order.
+            // IDs of the same millisecond have no order.
             server.setClock(server.now() + 1);
           }
           await ask(server, '203.0.113.1', 'first@first.example');
@@ -189,7 +189,7 @@ for (const engine of ENGINES) {
 
     it('of mail put off lengthens the expected wait after many networks, even as new mail arrives', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // One mail in two seconds: a mail after sixty would wait for two minutes.
+        // One mail in two seconds, so a mail after sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'late@example.com')).statusCode, 503);

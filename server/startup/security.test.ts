@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
         const code = codeIn(await server.inbox.waitForMail(EMAIL));
         const waiting = await wholeDatabase(server);
         assert.ok(waiting.includes(EMAIL), 'it is the right database');
-        // The code does not even occur in a time or an ID.
+        // The digits do not even occur in a time or an ID.
         assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
         await visitor.post(API.verify, { email: EMAIL, code });
         const verified = await wholeDatabase(server);

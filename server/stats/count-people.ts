@@ -1,9 +1,8 @@
-// Sums people by day, source and mail domain in bounded memory.
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { AskedGroup, CodeFate, Group } from '#server/db/queries/report-figures.ts';
 import type { PageViews } from '#server/stats/stats.ts';
 
-/** Sources are typed by strangers; beyond this, the smallest are counted as OTHERS. */
+/** Strangers can type any source; beyond this number, the smallest are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
 /** The domain of erased e-mail addresses and of the smallest domains. */
@@ -78,7 +77,7 @@ const sourceName = (attribution: string | null): string =>
 export type Counts = {
   /** People who asked for a code. */
   readonly asked: number;
-  /** Those who also entered one. */
+  /** People who also entered one. */
   readonly entered: number;
   /** E-mail addresses verified for the first time. */
   readonly leads: number;

@@ -1,4 +1,4 @@
-// Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
+// Statistics without personal data. Groups are read in slices and added up in bounded memory.
 import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
@@ -58,12 +58,11 @@ export type Figures = {
 
 export type Only = Origin & { readonly variant?: string | undefined };
 
-/** Days; 0: for ever. */
+/** 0 means forever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export type FiguresOptions = {
   readonly retention: Retention;
-  /** Milliseconds since 1970. */
   readonly now: number;
   readonly withViews: boolean;
   /** Views have no campaign and no variant of this kind, so with such a filter they are unknown. */
@@ -76,7 +75,7 @@ export type FiguresOptions = {
 const SOURCES_SHOWN = 12;
 /** Longer spans are shown by week. */
 const DAYS_SHOWN = 92;
-/** The first whole day that is still stored, in milliseconds since 1970. */
+/** The first whole day that is still stored. */
 export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
   const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
   return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
@@ -195,7 +194,7 @@ type TimeToEnter = {
   readonly people: number;
   readonly p50Seconds: number;
   readonly p95Seconds: number;
-  /** Each group begins where the previous one ends; null: no upper bound. */
+  /** Each group begins where the previous one ends. Null means no upper bound. */
   readonly groups: readonly { readonly belowSeconds: number | null; readonly people: number }[];
 };
 

@@ -24,11 +24,11 @@ export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
   /** Newest first. */
   readonly secrets: readonly string[];
-  /** Call it after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
+  /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
-  /** Call it in the erasure's transaction. The event holds only the lead's ID. */
+  /** Call this in the erasure's transaction. The event holds only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /** At once instead of within about a second. */
+  /** Sends at once instead of within about a second. */
   readonly wake: () => void;
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
   readonly start: () => void;
@@ -44,7 +44,7 @@ export type WebhooksParts = {
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** For jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
