@@ -1,4 +1,4 @@
-// The operator's visit counter on a second host. The scripts here imitate each tool's documented behaviour.
+// The scripts here imitate each tool's documented behaviour.
 import type { Browser, BrowserContext } from '@playwright/test';
 
 import { matomoCampaign, plausibleCampaign, umamiCampaign } from '#testing/other-campaigns.ts';

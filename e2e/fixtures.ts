@@ -1,4 +1,3 @@
-// Fixtures of all browser tests: a running site, a page that must not log errors, and a visitor.
 import {
   test as base,
   expect,
@@ -140,7 +139,7 @@ export function requestsTo(page: Page, path: string | RegExp): Request[] {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 
-/** Responds once instead of the server; null fails the request. */
+/** Replaces one response of the server; null fails the request. */
 export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
   page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
 
@@ -211,19 +210,19 @@ export async function boxOf(locator: Locator): Promise<Box> {
   return box;
 }
 
-/** Waits for animations: a moving element covers less. */
+/** A moving element covers less, so this waits for animations. */
 export async function boxAtRest(locator: Locator): Promise<Box> {
   await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
   return boxOf(locator);
 }
 
-/** Like a server of an earlier release: the page then fetches the article. */
+/** Without the article in the response, the page fetches it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'return=minimal' } }),
   );
 
-/** Collects errors of the page, except for API responses, which tests provoke. */
+/** API responses don't count, because tests provoke them. */
 function watchForErrors(context: BrowserContext): string[] {
   const errors: string[] = [];
   context.on('console', (message) => {

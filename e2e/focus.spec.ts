@@ -113,7 +113,6 @@ test('"Wrong address?" focuses the visible address and keeps all input', async (
     await expect(email).toHaveValue(visitor.email);
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await expect(page.getByRole('checkbox')).toBeChecked();
-    // Reopening the form starts at its heading again.
     await page.goBack();
     await expect(visitor.codeScreen).toBeVisible();
     await page.goForward();
@@ -136,7 +135,7 @@ test('Back from the form returns to the pressed button in its place', async ({ p
       await action.scrollIntoViewIfNeeded();
       await page.evaluate(() => window.scrollBy(0, 37));
       const top = () => action.evaluate((button) => Math.round(button.getBoundingClientRect().top));
-      // At the press, because Playwright may scroll before it.
+      // Measured at the press, because Playwright may scroll before it.
       const pressed = action.evaluate(
         (button) =>
           new Promise<number>((resolve) => {
@@ -212,11 +211,10 @@ test('a browser that scrolls late after Back does not move the focused button aw
   await expect(visitor.form).toBeFocused();
   await page.goBack();
   await expect(action).toBeFocused();
-  // After the browser's late scroll.
   await page.waitForFunction(() => window.scrollY > 0);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
   await expect(action).toBeInViewport({ ratio: 0.9 });
-  // Scrolling without key, wheel or pointer is the visitor's, as by screen reader or voice.
+  // A visitor scrolls without key, wheel or pointer when using a screen reader or voice.
   const moved = await page.evaluate(async () => {
     window.scrollTo(0, 500);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -1,5 +1,4 @@
-// examples/german from the landing page into the article. Words are read from its folder, so edits there need none
-// here.
+// Words are read from examples/german, so edits there need none here.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-// The links of the mail with the guide, each in a new browser.
+// Each link is opened in a new browser.
 import type { Browser, Page } from '@playwright/test';
 
 import { startSite, type Site } from '#testing/start-site.ts';

@@ -1,4 +1,3 @@
-// The page under a path behind nginx and Caddy, with the files of deploy/.
 import type { BrowserContext, Page } from '@playwright/test';
 
 import { campaignUnder } from '#testing/other-campaigns.ts';
@@ -110,7 +109,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.landing).toBeVisible();
       expect(strays).toEqual([]);
 
-      // As sent by a mail program's button.
+      // A mail program's button sends this request.
       const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
       expect(oneClick).toContain(`<${site.url}/guide/api/unsubscribe?`);
       const link = /<(.+)>/.exec(oneClick)?.[1] ?? '';

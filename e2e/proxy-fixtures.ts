@@ -1,4 +1,3 @@
-// A site behind nginx or Caddy, configured by deploy/.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as plainRequest } from 'node:http';

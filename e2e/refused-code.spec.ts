@@ -1,4 +1,3 @@
-// A refused code is reported at the boxes and in a toast, and no toast covers the visitor's work.
 import type { Locator } from '@playwright/test';
 
 import {
@@ -13,7 +12,7 @@ import {
   type Visitor,
 } from './fixtures.ts';
 
-/** Text at the boxes; the toast puts the status before it. */
+/** Text at the boxes; the toast prefixes the status. */
 const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
 

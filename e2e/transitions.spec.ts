@@ -40,7 +40,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
     await page.goto('/');
-    // Starts the application first: a repeated press does not fade.
+    // A repeated press does not fade, so the application starts first.
     await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
     await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
     await visitor.openForm();

@@ -78,7 +78,7 @@ test('keys move between the code boxes, and a code can be pasted or filled in', 
 
   await page.unroute('**/api/verify');
   await visitor.box(1).evaluate((input: HTMLInputElement, value) => {
-    // Like autofill: one input event for the whole value.
+    // Autofill sends one input event for the whole value.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
     input.dispatchEvent(
       new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }),
@@ -91,7 +91,7 @@ test('while verifying, the boxes are disabled, then empty and usable', async ({ 
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
-  // One route for all codes, because between two routes a request may get through.
+  // Between two routes a request may get through, so one serves all codes.
   await page.route('**/api/verify', async (route) => {
     asked.push(codeOf(route.request()));
     if (asked.length === 2) return route.fulfill({ status: 400, body: '' });

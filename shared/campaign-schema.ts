@@ -1,4 +1,4 @@
-// The schema of every words file in campaign/. A violation stops build and start with file, line and entry.
+// A violation stops build and start with file, line and entry.
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/funnel.ts';
@@ -85,8 +85,7 @@ function isLanguage(tag: string): boolean {
 }
 
 /**
- * A visit counter's script. Its host goes into the Content-Security-Policy unchanged, so characters that end
- * a directive are refused.
+ * The host goes into the Content-Security-Policy unchanged, so characters that end a directive are refused.
  * @param file a pattern
  */
 const scriptOf = (file: string, cure: string) => {
@@ -154,9 +153,9 @@ export const Site = z.strictObject({
   shareText: words,
   readOn: z.optional(link),
   download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
-  // Optional: keeps the page out of search engines.
+  // Keeps the page out of search engines.
   noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
-  // Optional: without it the page contacts no other host.
+  // Without it the page contacts no other host.
   analytics: z.optional(analytics),
   colors: z.optional(colours),
   logo: z.optional(svg),
@@ -174,10 +173,7 @@ export const DRAWN_ICONS = [
 ] as const;
 export type DrawnIcon = (typeof DRAWN_ICONS)[number];
 
-/**
- * Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes
- * part of it.
- */
+/** Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes part of it. */
 export const SECTIONS = [
   'logos',
   'benefits',
@@ -208,7 +204,7 @@ export const Landing = z.strictObject({
     imageAlt: z.optional(words),
   }),
   figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
-  // Optional: the default is the order of SECTIONS.
+  // The default is the order of SECTIONS.
   sections: z.optional(items(z.enum(SECTIONS))),
   logos: z.optional(
     z.strictObject({
@@ -589,7 +585,6 @@ const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 type ErrorSentences = Readonly<Record<ApiErrorCode, typeof anyWords>>;
 
-/** The sentence of each error. */
 export const Errors = z.strictObject(
   Object.fromEntries(
     Object.entries(API_ERRORS).map(([code, status]) => [

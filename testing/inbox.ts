@@ -13,7 +13,6 @@ export type ReceivedMail = {
 };
 
 export type Inbox = {
-  /** For SMTP_URL. */
   readonly url: string;
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
@@ -83,7 +82,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     disabledCommands: ['STARTTLS'],
     ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
-    // Seconds. The sender keeps connections open; closing must not wait for them.
+    // The sender keeps connections open; closing must not wait for them.
     closeTimeout: 1,
     onRcptTo: (address, _session, callback) => {
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);

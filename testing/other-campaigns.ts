@@ -79,11 +79,10 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-/** testing/rearranged: another order, without testimonials, problems and film, with questions and logos. */
+/** Another order, without testimonials, problems and film, with questions and logos. */
 export const rearrangedCampaign = (): string =>
   withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
-/** Every section in reverse order. */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
@@ -113,10 +112,10 @@ export const campaignUnder = (sitePath = '/guide'): string =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 
-/** testing/own-fields: one question of each kind. */
+/** One question of each kind. */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
-/** testing/variants: other words, sections and consents. */
+/** Other words, sections and consents. */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
 const countedBy = (tool: string, words: readonly string[]): string =>

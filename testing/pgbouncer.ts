@@ -45,7 +45,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'pool_mode = transaction',
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
-      // Seconds. A test creates many databases.
+      // A test creates many databases.
       'server_idle_timeout = 5',
       ...settings,
       '',

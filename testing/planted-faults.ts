@@ -4,7 +4,7 @@ export type PlantedFault = {
   readonly promise: string;
   readonly fault: string;
   readonly file: string;
-  /** Exactly once in the file. */
+  /** Must occur exactly once in the file. */
   readonly find: string;
   readonly replace: string;
   /** At least one test in these files must fail. */

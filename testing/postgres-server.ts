@@ -144,7 +144,7 @@ export function initialise(folder: string, native: string, data: string, owner: 
       '--encoding=UTF8',
       '--locale=C',
       '--no-sync',
-      // A fast password hash: a test file opens hundreds of connections.
+      // A test file opens hundreds of connections, so the password hash is fast.
       '--set=scram_iterations=1',
     ],
     { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },

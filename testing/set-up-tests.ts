@@ -20,7 +20,7 @@ function run(command: string, ...parameters: string[]): boolean {
 
 const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Without fsync: a test machine can start again after a power failure. */
+/** A test machine can start again after a power failure, so nothing is synced. */
 const install = (packages: readonly string[]): boolean =>
   run(
     'apt-get',
@@ -49,7 +49,7 @@ function missingPackages(): (readonly string[])[] {
 
 const missing = debianAsRoot ? missingPackages() : [];
 if (missing.length > 0 && run('apt-get', 'update', '-qq') && !install(missing.flat())) {
-  // One by one, because this Debian may lack some.
+  // Installed one by one, because this Debian may lack some.
   for (const packages of missing) install(packages);
   if (findChromium() === undefined) install(['chromium']);
 }

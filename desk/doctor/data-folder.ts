@@ -1,4 +1,3 @@
-// Checks the disk, the secret, who can read the files, and the newest backup.
 import { existsSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +20,7 @@ const MIB = 1024 ** 2;
 const LOW_BYTES = 1024 * MIB;
 const SCARCE_BYTES = 100 * MIB;
 
-/** @param folder of the database; may be missing */
+/** The folder may be missing. */
 export async function examineDisk(folder: string): Promise<Finding> {
   let place = folder;
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
@@ -49,10 +48,7 @@ export function judgeRoom(
 const FEW_CHARACTERS = 10;
 const SHORT_PERIOD = 22;
 
-/**
- * @param folder of the instance
- * @param look null if the database is missing or unreadable
- */
+/** @param look null if the database is missing or unreadable */
 export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
@@ -111,7 +107,6 @@ const LATE_DAYS = 2;
 /** `desk backup` records its last success in this file. */
 const noteBeside = (file: string): string => path.join(path.dirname(file), 'last-backup');
 
-/** @param file path of the database */
 export const noteBackup = (file: string, now: number): Promise<void> =>
   writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
 

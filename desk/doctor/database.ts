@@ -1,4 +1,3 @@
-// Checks that the database is reachable, intact, migrated and writable, and that its times match the clock.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -126,7 +125,6 @@ async function see(
   });
 }
 
-/** @param now milliseconds since 1970 */
 export function examineClock(look: Look | null, now: number): Findings {
   if (look === null)
     return clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`);

@@ -76,7 +76,7 @@ async function lookAround(
     ['disk', examineDiskOf(config, folder)],
     ['clock', seen.then((look) => examineClock(look, now))],
     ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
-    // After the look, which may make files.
+    // Runs after the check of the database, which may create files.
     ['files', seen.then(() => examineFiles(config, folder))],
     ['backup', examineBackup(database, now)],
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],

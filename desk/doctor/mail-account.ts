@@ -1,4 +1,3 @@
-// Logs in to the mail server, and sends a sample.
 import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -27,10 +26,6 @@ const sample = about('sample');
 const STEP_MS = 5_000;
 const SOON_DAYS = 14;
 
-/**
- * @param publicUrl PUBLIC_URL
- * @param now milliseconds since 1970
- */
 export async function examineMailAccount(
   mail: Config['mail'],
   { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
@@ -119,7 +114,6 @@ function judgeEncryption(
 }
 
 /**
- * Sends a sample.
  * @param title product title, as in code mails
  * @param folder of the instance
  */

@@ -48,7 +48,6 @@ export async function examinePage(
 
 type Way = {
   readonly dns: Pick<Dns, 'addresses'>;
-  /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
   /** Port for plain http; defaults to 80. */

@@ -1,4 +1,4 @@
-// Reverse DNS: mail servers distrust an IP address whose name does not lead back to it.
+// Mail servers distrust an IP address whose name does not lead back to it.
 import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';

@@ -33,7 +33,6 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
       },
       type: (text) => page.keyboard.type(text),
       press: (keys) => page.keyboard.press(keys),
-      // Playwright's type demands a serialisable argument; ours leaves that to the caller.
       evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
       resize: (width, height) => page.setViewportSize({ width, height }),
       screenshot: async (file, fullPage = false) => {
