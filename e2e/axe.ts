@@ -41,7 +41,6 @@ async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
-/** Like the theme toggle, but stores nothing. */
 const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
   page.evaluate((name) => {
     const { classList } = document.documentElement;

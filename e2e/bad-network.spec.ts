@@ -239,7 +239,6 @@ test('a code screen after an unreadable response survives a reload', async ({ pa
   });
   await page.goto('/');
   await visitor.askForCode();
-  // The page does not know the challenge's ID, so it restores the browser's newest.
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.openArticle();

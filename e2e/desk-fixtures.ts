@@ -27,10 +27,8 @@ type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
 export type DeskSite = {
   readonly site: Site;
   readonly url: string;
-  /** The day (UTC) when the leads were made, as 2026-11-20. */
   readonly madeOn: string;
   readonly newestCode: (email: string) => Promise<string>;
-  /** Signs in without a page. */
   readonly signIn: (email: string, userAgent?: string) => Promise<SessionHeader>;
   readonly signedIn: (who: 'all' | 'read') => Promise<SessionHeader>;
 };

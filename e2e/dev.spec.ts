@@ -204,7 +204,6 @@ test.describe('running development server', () => {
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
-    // Otherwise they would ask the ending server for changes.
     await inbox.close();
     await page.close();
   });
@@ -228,7 +227,6 @@ test.describe('running development server', () => {
     });
     const answered = once(form, 'response') as Promise<[IncomingMessage]>;
     form.write(answers.slice(0, 10));
-    // The API restarts while the page reloads.
     const reload = page.waitForRequest((sent) => sent.isNavigationRequest());
     replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I agree to be mailed.\n');
     await reload;

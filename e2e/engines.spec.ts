@@ -13,7 +13,6 @@ const API_ANSWER = /\/api\/|status of 4\d\d/;
 for (const name of ENGINE_NAMES) {
   const start = findEngine(name);
   test.describe(name, () => {
-    // With one worker, the browser starts once.
     test.describe.configure({ mode: 'default', timeout: 180_000 });
     test.skip(start === undefined, `${name.toUpperCase()} WAS NOT TESTED: it is not installed.`);
 

@@ -143,7 +143,6 @@ type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
   page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
 
-/** Blocks requests until the returned function is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(url, async (route) => {
@@ -153,7 +152,6 @@ export async function hold(page: Page, url: string): Promise<() => void> {
   return held.resolve;
 }
 
-/** How far the page scrolls sideways, in pixels. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

@@ -92,7 +92,6 @@ test("a reload focuses the start of its stage and keeps the stage's title", asyn
   const code = await visitor.mailedCode();
   await page.reload();
   await expect(visitor.codeScreen).toBeVisible();
-  // The heading has the focus until the server has confirmed the challenge.
   await expect(visitor.box(1)).toBeFocused();
   await page.keyboard.type(code);
   await expect(page).toHaveTitle(/^Your Guide · /);
@@ -214,7 +213,6 @@ test('a browser that scrolls late after Back does not move the focused button aw
   await page.waitForFunction(() => window.scrollY > 0);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
   await expect(action).toBeInViewport({ ratio: 0.9 });
-  // A visitor scrolls without key, wheel or pointer when using a screen reader or voice.
   const moved = await page.evaluate(async () => {
     window.scrollTo(0, 500);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -10,7 +10,6 @@ const LETTERS = [
   [32, 15],
 ] as const;
 
-/** Like a browser's setting, except that media queries in rem and em do not follow. */
 const setLetters = (visitor: Visitor, pixels: number) =>
   visitor.page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
@@ -79,7 +78,6 @@ test('the full stop stays with an e-mail address of any length @layout', async (
       };
       const found: string[] = [];
       for (let letters = 1; letters <= 120; letters += 1) {
-        // The text has no characters at which a line may break.
         address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
         const texts: Text[] = [];
         const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);

@@ -109,7 +109,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.landing).toBeVisible();
       expect(strays).toEqual([]);
 
-      // A mail program's button sends this request.
       const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
       expect(oneClick).toContain(`<${site.url}/guide/api/unsubscribe?`);
       const link = /<(.+)>/.exec(oneClick)?.[1] ?? '';
@@ -128,7 +127,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       const response = await page.goto(`${site.url}/guide/nothing/here`);
       expect(response?.status()).toBe(404);
       await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
-      // A key starts the application, which must keep the 404 page.
       await page.keyboard.press('Tab');
       await expect
         .poll(() =>

@@ -13,7 +13,6 @@ import { test as base } from './fixtures.ts';
 export type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Shows headers that occur twice. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };

@@ -14,7 +14,6 @@ import {
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
 
-/** Replaces texts that vary between runs. */
 async function expectKept({ page, email }: Visitor, stage: string): Promise<void> {
   const tree = await page.locator('body').ariaSnapshot();
   const kept = tree
@@ -111,14 +110,12 @@ test('events are announced once, and the countdown twice a minute', async ({ pag
   await page.clock.runFor(1_000);
   expect((await saidSince()).filter((text) => !text.startsWith('You can ask'))).toEqual([
     'Verifying code...',
-    // The focused first box reads the reason.
     'Notification Verification Failed',
   ]);
   await page.clock.runFor(10_000);
 
   await visitor.enterCode(code);
   await expect(visitor.article).toBeVisible();
-  // A toast is announced two frames later.
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();

@@ -176,7 +176,6 @@ test('a reloaded code screen is restored, its countdown continues, and no mail i
   await visitor.askForCode();
   const code = await visitor.mailedCode();
   const reference = await page.getByText(/reference [A-Z]{3}/).textContent();
-  // A restarted countdown would be noticed after this wait.
   await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
   const before = await countdown(page);
   await page.reload();

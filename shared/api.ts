@@ -37,7 +37,7 @@ export const OpenChallenge = z.object({
   name: z.string(),
   company: z.string(),
   email: z.string(),
-  /** Answers to custom questions, by ID. Absent if there are none, or from an earlier release. */
+  /** Answers to custom questions, by ID. Absent without any, or from an earlier release. */
   answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),

@@ -49,7 +49,6 @@ const wordsWith = (...names: readonly string[]) =>
     }
   });
 
-/** Words of the page, which can contain the year. */
 const words = wordsWith('year');
 
 const href = words.check(
@@ -298,7 +297,6 @@ export type Landing = z.infer<typeof Landing>;
 export const sectionsOf = (landing: Landing): SectionName[] =>
   (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
 
-/** For the table of contents; empty if nothing is listed. */
 export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
@@ -444,7 +442,6 @@ const ownField = z
     ),
     autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
     options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
-    // Property names in other programs' exports.
     properties: z.optional(
       z.strictObject({
         hubspot: propertyIn('hubspot'),

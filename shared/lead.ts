@@ -93,7 +93,6 @@ const email = z.string({ error: typeErrorOf }).check(
 /** Answers to custom questions, by field ID. Fields with several choices have a list; empty means unanswered. */
 export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
 
-/** Body of `POST /api/leads` (specification, sections 3 and 5). */
 export const Lead = z.object({
   name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
   company: lineOfText('companyTooShort', 'companyTooLong', 'companyNotOneLine'),
@@ -105,7 +104,7 @@ export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | un
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON (own-fields.ts); null if there are none. */
+  /** JSON (own-fields.ts), or null. */
   readonly answers: string | null;
 };
 
@@ -115,7 +114,6 @@ export const answersOf = ({ name, company, answers }: LeadAnswers): LeadAnswers 
   answers,
 });
 
-/** Body of `POST /api/verify`. */
 export const Verification = z.object({
   email,
   code: z.string({ error: typeErrorOf }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),

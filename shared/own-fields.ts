@@ -24,7 +24,6 @@ function isWebAddress(text: string): boolean {
   if (/\s/.test(text)) return false;
   try {
     const { protocol, hostname, username } = new URL(text);
-    // An e-mail address would parse as a user at a host.
     return /^https?:$/.test(protocol) && username === '' && /[^.]\.[^.]/.test(hostname);
   } catch {
     return false;

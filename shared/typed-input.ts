@@ -41,7 +41,6 @@ export function tidyEmail(typed: string): string {
     .replace(FULL_WIDTH, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
     .replace(/[\u2018\u2019]/g, "'");
   if (ASCII_WITH_JOINERS.test(text)) text = text.replace(JOINERS, '');
-  // Ada Lovelace <ada@example.com>
   text = /<([^<>]+)>[^<>]*$/.exec(text)?.[1] ?? text;
   return text.replace(/^\s*mailto:([^?]*).*/i, '$1').replace(/^[\s<"]+|[\s>";,.\u3002]+$/g, '');
 }

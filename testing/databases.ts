@@ -66,7 +66,6 @@ const createMigratedDatabase = async (): Promise<string> =>
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
-/** In memory if SQLite has no file. */
 export async function freshDatabase(
   engine: Engine,
   { file = ':memory:', ...options }: DatabaseOptions & { readonly file?: string } = {},

@@ -158,5 +158,4 @@ const decoded = (html: string): string =>
     },
   );
 
-/** Omits layout: bars, rules and punctuation. */
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{N}@]+/gu) ?? []).join(' ');

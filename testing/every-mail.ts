@@ -22,7 +22,6 @@ export type SentMail = {
   /** True if its recipient agreed to it and can unsubscribe. */
   readonly isForList: boolean;
   readonly to: string;
-  /** Words that must not appear in headers that others read. */
   readonly personal: readonly string[];
   readonly mail: ReceivedMail;
 };

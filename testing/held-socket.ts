@@ -30,7 +30,6 @@ export async function startOnHeldSocket(
   const isOwn = project === PROJECT_FOLDER;
   if (isOwn) ensureBuilt(TEST_CAMPAIGN);
   const start = path.join(project, 'server', 'start.js');
-  // Only waits for its child, and never accepts.
   const holder = `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {

@@ -6,7 +6,6 @@ import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 
 export type ReceivedMail = {
   readonly to: string;
-  /** Envelope sender. */
   readonly from: string;
   readonly raw: string;
   readonly parsed: Email;
@@ -16,7 +15,6 @@ export type Inbox = {
   readonly url: string;
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
-  /** Raw RCPT TO commands; the library decodes international domains. */
   readonly recipientCommands: readonly string[];
   readonly mailsTo: (address: string) => ReceivedMail[];
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;

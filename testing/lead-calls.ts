@@ -19,7 +19,6 @@ export const enter = (visitor: Visitor, code: string, email = EMAIL) =>
 export const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
 
-/** The letters that identify a request's mail. */
 export const referenceOf = (response: LightMyRequestResponse): string =>
   response.json<CodeRequested>().reference;
 

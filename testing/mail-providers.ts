@@ -40,7 +40,6 @@ export type Call = { readonly payload: string; readonly headers: Record<string, 
 
 type Amazon = {
   readonly asked: string[];
-  /** Responses by path; all others are 403. */
   readonly answers: Map<string, string | number>;
 };
 

@@ -44,13 +44,11 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
     write(making);
-    // Temporary folders are private by default.
     chmodSync(making, 0o755);
     const folder = path.join(FOLDER, `${name}-${digest(making)}`);
     try {
       renameSync(making, folder);
     } catch (error) {
-      // Another process was first: rename does not replace a full folder.
       if (!existsSync(folder)) throw error;
     }
     return folder;
@@ -112,10 +110,8 @@ export const campaignUnder = (sitePath = '/guide'): string =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 
-/** One question of each kind. */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
-/** Other words, sections and consents. */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
 const countedBy = (tool: string, words: readonly string[]): string =>

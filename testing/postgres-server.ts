@@ -193,7 +193,6 @@ export async function untilReady(program: string, url: string, exitCode: () => n
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     try {
-      // Another program may have the port, so the connection has a timeout.
       await onPostgres(url, async () => {});
       return;
     } catch (error) {

@@ -61,7 +61,6 @@ http { access_log off; gzip on; ${temporary.join(' ')} ${servers} }
 const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: string, to: string])[] => [
   ['listen 80;', `listen 127.0.0.1:${http};`],
   ['listen 443', `listen 127.0.0.1:${https}`],
-  // Some machines lack IPv6.
   ['listen [::]', '# listen [::]'],
 ];
 

@@ -59,7 +59,6 @@ try {
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
 }
 
-/** Single files first, then the longest groups. */
 function groupByRoom(files: readonly string[]): Group[] {
   const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
   const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({

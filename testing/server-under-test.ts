@@ -62,7 +62,6 @@ export type ServerOptions = {
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
 
-/** Longer than the timeouts of SMTP and webhooks. */
 const IN_HAND_WITHIN_MS = 60_000;
 
 async function startServer({

@@ -36,7 +36,6 @@ const install = (packages: readonly string[]): boolean =>
 function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
   const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
-  // systemd would start them in any runlevel.
   const programs = existsSync('/run/systemd/system')
     ? []
     : PROGRAM_NAMES.filter((name) => findProgram(name) === undefined);
@@ -49,7 +48,6 @@ function missingPackages(): (readonly string[])[] {
 
 const missing = debianAsRoot ? missingPackages() : [];
 if (missing.length > 0 && run('apt-get', 'update', '-qq') && !install(missing.flat())) {
-  // Installed one by one, because this Debian may lack some.
   for (const packages of missing) install(packages);
   if (findChromium() === undefined) install(['chromium']);
 }

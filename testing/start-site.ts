@@ -46,7 +46,6 @@ export async function startSiteProcess(
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       PORT: '0',
-      // Keeps away from the .env and data/ of the project.
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
       // A copy's compiled code would stay in our node_modules/ forever.

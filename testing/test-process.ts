@@ -3,7 +3,6 @@ import path from 'node:path';
 /** Holds the paths of the files, separated like PATH. */
 export const TEST_FILES_VARIABLE = 'TEST_FILES';
 
-/** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 180_000;
 
 export const TEST_PROCESS: readonly string[] = [

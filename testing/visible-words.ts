@@ -13,7 +13,6 @@ const READ_PROPERTIES = new Set(['description', 'label', 'message', 'sentence', 
 const NAMING_PROPERTIES = new Set(['type', '@type']);
 const COMPARISONS = new Set(['===', '!==', 'in', 'instanceof']);
 
-/** Placeholder for an interpolated value. */
 const VALUE = '\0';
 const WORD = String.raw`(?:\p{L}{2,}|${VALUE}(?!\p{L}))`;
 /** Matches two words in a row, or one that begins like a sentence. */
@@ -82,7 +81,6 @@ export function visibleWords(file: string, code: string): { line: number; text: 
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ImportExpression':
-      // Only developers read thrown errors.
       case 'ThrowStatement':
         return;
       case 'ExportNamedDeclaration':

@@ -13,10 +13,8 @@ export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
 export type VisitCounter = {
   readonly resolverRule: string;
-  /** Whole requests with headers, including preflights. */
   readonly asked: readonly string[];
   readonly sent: readonly string[];
-  /** Sets the script (null: 404) and forgets previous requests. */
   readonly serve: (script: string | null) => void;
   readonly close: () => Promise<void>;
 };

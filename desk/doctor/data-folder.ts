@@ -48,7 +48,6 @@ export function judgeRoom(
 const FEW_CHARACTERS = 10;
 const SHORT_PERIOD = 22;
 
-/** @param look null if the database is missing or unreadable */
 export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
@@ -101,7 +100,6 @@ function isGuessable(typed: string): boolean {
   return /change.?me|password|example|secret.?secret|1234567890|abcdefgh|qwerty/i.test(typed);
 }
 
-/** A failed nightly backup is reported on the next day. */
 const LATE_DAYS = 2;
 
 /** `desk backup` records its last success in this file. */

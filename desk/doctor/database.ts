@@ -156,7 +156,6 @@ export function examineClock(look: Look | null, now: number): Findings {
   ];
 }
 
-/** @param look null if the database is missing or unreadable */
 export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look | null): Findings {
   const dead = look?.deadEvents ?? 0;
   if (dead > 0)
@@ -166,7 +165,6 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
   return webhooks.urls.length === 0 || look === null ? [] : [about('webhooks').ok('No event was given up.')];
 }
 
-/** @param look null if the database is missing or unreadable */
 export const judgeRefusals = (look: Look | null): Findings =>
   look?.refusesEverybody
     ? about('mail account').problem(

@@ -22,7 +22,6 @@ import { isLoopback } from '#server/platform/ip-addresses.ts';
 const { ok, note, warning, problem } = about('mail account');
 const sample = about('sample');
 
-/** Limit for each step: DNS, connection, greeting, and every reply. */
 const STEP_MS = 5_000;
 const SOON_DAYS = 14;
 
@@ -150,7 +149,6 @@ export async function sendSample(
   }
 }
 
-/** Replies of mail servers often have several lines. */
 const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {

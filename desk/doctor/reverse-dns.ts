@@ -10,7 +10,6 @@ import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
-/** A provider can have many IP addresses; a few are enough. */
 const MOST_ADDRESSES = 4;
 
 /**

@@ -3,7 +3,6 @@ import { readTouch, type Touch } from '#shared/funnel.ts';
 /** The last touch before the form, and the first touch of the visit if it differs. */
 export type Attribution = Touch & { readonly first?: Touch };
 
-/** Both touches at their maximum length, in percent-encoded UTF-8. */
 const HEADER_MAX_LENGTH = 8_192;
 
 /** Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin. */
@@ -52,11 +51,9 @@ export const sourceOf = (last: KeptAttribution): string =>
 export const firstSourceOf = (last: KeptAttribution): string =>
   (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
 
-/** The `utm_campaign` of the touch that gives the source. */
 export const campaignOf = ({ first, ...last }: KeptAttribution): string | undefined =>
   last.utm_campaign ?? (sourceOfTouch(last) === undefined ? first?.utm_campaign : undefined);
 
-/** Values as {@link shownSource} returns them. */
 export type Origin = { readonly source?: string | undefined; readonly campaign?: string | undefined };
 
 export function isFrom(json: string | null, { source, campaign }: Origin): boolean {
@@ -87,7 +84,6 @@ function sourceOfTouch(touch: Touch): string | undefined {
 
 /** Replaces further sources, and those that must not be shown. */
 export const OTHERS = 'others';
-/** The source of a person whose form was erased or has expired. */
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 

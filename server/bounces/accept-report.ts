@@ -100,7 +100,6 @@ export type MessageOutcome =
   | { readonly type: 'no report' }
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'not ours' }
-  /** Another recipient, such as the target of a broken forwarding. */
   | { readonly type: 'another address'; readonly email: string }
   | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
   | {

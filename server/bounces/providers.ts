@@ -52,7 +52,6 @@ const UNREADABLE: Verdict = { type: 'unreadable' };
 const NOTHING: Verdict = { type: 'reports', reports: [] };
 const LATER: Verdict = { type: 'later' };
 
-/** More than any provider sends in a call, except SendGrid's batches. */
 const BODY_LIMIT_BYTES = 256 * 1024;
 
 /** An older signature may have been overheard, and one from the future comes from a wrong clock. */
@@ -61,7 +60,6 @@ const FRESH_FOR_MS = 15 * 60_000;
 /** @param signedAt NaN is never fresh */
 const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
-/** @returns null for invalid JSON, or if it doesn't fit the schema */
 function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null {
   try {
     return schema.safeParse(JSON.parse(json.toString())).data ?? null;
@@ -171,7 +169,6 @@ function sesReports({
       }),
     );
   }
-  // Some mailbox providers report a complaint without its type.
   if (type === 'Complaint' && complaint && (complaint.complaintFeedbackType ?? 'abuse') === 'abuse')
     return complaint.complainedRecipients.flatMap(({ emailAddress }) =>
       complained(emailAddress, complaint.timestamp),

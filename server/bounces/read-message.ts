@@ -2,11 +2,9 @@
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 type RecipientStatus = {
-  /** The final recipient, if named, because mail may have been forwarded. */
   readonly address: string;
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
-  /** The status, followed by the mail server's reply. */
   readonly answers: readonly string[];
 };
 

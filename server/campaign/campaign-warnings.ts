@@ -25,7 +25,6 @@ import { fill } from '#shared/words.ts';
 
 type PageWords = { readonly landing: Landing; readonly interface: Interface };
 
-/** @returns one line per warning; empty if the words have mistakes */
 export function campaignWarnings(folder: string): string[] {
   const words = readCampaign(folder);
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
@@ -167,7 +166,6 @@ const MOST_CHARACTERS = {
   badge: 42,
   headline: 70,
   button: 34,
-  /** Fits on a desktop; phones show half of it. */
   subject: 60,
   pageTitle: 70,
   description: 200,
@@ -250,7 +248,6 @@ function textsIn(words: unknown, entry: readonly PropertyKey[] = []): Text[] {
 const has = (text: string, part: string): boolean =>
   ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
 
-/** @returns one sentence per kind of leftover */
 export const sampleOnPage = (folder: string): string[] =>
   [
     leftover(

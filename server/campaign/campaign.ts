@@ -28,9 +28,7 @@ export type Campaign = {
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly guideEmail: GuideEmail;
-  /** Absolute path; null if the campaign has no guide file. */
   readonly guideFile: string | null;
-  /** Absolute path; null if the article has no download button. */
   readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
@@ -39,11 +37,9 @@ export type Campaign = {
   readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
-  /** The campaign's own page first; empty if the campaign has no variants. */
   readonly variants: readonly Variant[];
 };
 
-/** A variant without its own consent wording uses the campaign's. */
 export type Variant = { readonly name: string; readonly consent: ConsentWording };
 
 export type CampaignResult =

@@ -106,7 +106,6 @@ function beginOf(file: string): string {
   }
 }
 
-/** A large file makes visitors on a phone wait. */
 const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
 
 export function weightWarning(file: string): string | null {
@@ -132,7 +131,6 @@ type Drawings = ReadonlyMap<string, string>;
 
 let drawings: Drawings | null | undefined;
 
-/** Null if the package is not installed. */
 function readDrawings(): Drawings | null {
   let set: IconSet;
   try {

@@ -1,4 +1,3 @@
-// Checks words against the files of the campaign and against each other.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -26,7 +25,6 @@ import { linkMistake } from '#shared/words.ts';
 
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
-/** @param variant whose sections links may lead to */
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [

@@ -8,7 +8,6 @@ import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts'
 
 export type Challenge = Selectable<Schema['submissions']>;
 
-/** If not, it shares another challenge's code and attempts. */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
 
@@ -65,7 +64,6 @@ export async function updateChallenge(tx: Db, id: string, sent: SentAgain): Prom
   await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
 }
 
-/** Includes later challenges that share its code. */
 export async function prolongChallenges(
   tx: Db,
   code: { submission_id: string | null; email: string; created_at: number },
@@ -96,24 +94,19 @@ const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: n
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
     .$if(most > 0, (query) => query.where('wrong_attempts', '<', most));
 
-/** @returns the challenge after this attempt; undefined without its own code or attempts left */
 export const countAttempt = (
   tx: Db,
   { email, most, ...of }: OfBrowser & { readonly email: string; readonly most: number },
 ): Promise<Challenge | undefined> => {
   const open = unexpired(tx, of).select('id').where('email', '=', email).where('verified_at', 'is', null);
-  return (
-    countingAttempt(tx, 'submissions', most)
-      .where('id', '=', open)
-      .where('codes_sent', '>', 0)
-      // Another tab may have verified it meanwhile.
-      .where('verified_at', 'is', null)
-      .returning(columnsOf('submissions'))
-      .executeTakeFirst()
-  );
+  return countingAttempt(tx, 'submissions', most)
+    .where('id', '=', open)
+    .where('codes_sent', '>', 0)
+    .where('verified_at', 'is', null)
+    .returning(columnsOf('submissions'))
+    .executeTakeFirst();
 };
 
-/** @returns whether an attempt was left */
 export async function countAttemptAt(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',

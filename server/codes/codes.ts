@@ -48,7 +48,6 @@ export async function endCodes(
     .execute();
 }
 
-/** More than the limits allow in a day. */
 const MOST_READ = 50;
 
 const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
@@ -87,7 +86,6 @@ export async function codesOfAddress(
 export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
-/** After a clock was set back, codes dated ahead of it are the older ones. */
 const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => !isAhead(code, now)),
   ...codes.filter((code) => isAhead(code, now)),
@@ -118,7 +116,6 @@ export async function findCodeById(db: Db, id: string): Promise<Code | undefined
   return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
 }
 
-/** IDs begin with their time, so the primary key serves as the index. */
 const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; most: number }) =>
   db
     .selectFrom('codes')
@@ -169,7 +166,6 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-/** Each row is returned to only one process. */
 export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
   tx
     .updateTable('desk_sign_ins')

@@ -7,7 +7,6 @@ import { CODE_LENGTH } from '#shared/limits.ts';
 export type CodeKey = {
   readonly id: string;
   readonly secretId: string;
-  /** A code works only for its desk user. Absent for a visitor's code. */
   readonly deskUser?: string;
 };
 
@@ -27,7 +26,7 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');
 }
 
-// There are no vowels, so no word appears by accident, and no letters that are easily confused.
+// Without vowels, no word appears by accident. Easily confused letters are missing too.
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;
 

@@ -18,7 +18,6 @@ export type RowKind = keyof RowFacts;
 export type Contents = RowFacts & {
   readonly consent: RowFacts['consent'] & {
     readonly page: string;
-    /** Null if deleted before sealing. */
     readonly message_id: string | null;
     readonly mailed_at: string | null;
     readonly reply: string | null;
@@ -29,7 +28,6 @@ export type Contents = RowFacts & {
 
 /** Contains nothing personal, because an accepted error stays in the chain. */
 export type ChainError = {
-  /** Null for a row without an entry. */
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
@@ -91,7 +89,6 @@ export type SignedHead = ChainHead & {
   readonly signedAt: number;
 };
 
-/** @returns null if no head was ever signed */
 export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead | null> {
   const row = await db
     .selectFrom('consent_chain_head')

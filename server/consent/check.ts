@@ -26,10 +26,8 @@ export type ChainReport = {
   readonly entries: number;
   readonly erased: number;
   readonly head: ChainHead;
-  /** Only the first errors are listed. */
   readonly errorCount: number;
   readonly errors: readonly ChainError[];
-  /** Only the first are listed. */
   readonly accepted: readonly ChainError[];
 };
 
@@ -42,7 +40,6 @@ export type CheckOptions = {
   /** An earlier head, which the chain must contain. */
   readonly anchor?: ChainHead | undefined;
   readonly mostErrors?: number;
-  /** May throw to end the check. */
   readonly onChecked?: (entries: number) => void;
   /** Called before the entry's errors. `content` is null if unreadable. */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
@@ -52,7 +49,6 @@ export type CheckOptions = {
 const PAGE_SIZE = 100;
 const nothing = () => {};
 
-/** Reads page by page, while other processes append. */
 export async function verifyChain(
   db: Db,
   { secrets, now, ...options }: CheckOptions & { readonly secrets: Secrets; readonly now: number },
@@ -179,7 +175,6 @@ function checkContent(entry: CheckedEntry, content: object | null): readonly Cha
   if (kind === 'erasure' || kind === 'acceptance') return [];
   if (facts === null) return error(`its ${kind}`, 'none');
   const sealed = content as Readonly<Record<string, unknown>>;
-  // A later release may seal more fields, or fewer.
   const fields = Object.entries(facts)
     .filter(([field, value]) => field in sealed && sealed[field] !== value)
     .map(([field]) => field);

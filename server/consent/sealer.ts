@@ -31,7 +31,6 @@ export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
-/** A transaction takes about 10 ms. */
 const BATCH_SIZE = 100;
 
 /** Starts where the last complete round may have left rows, so a suspended process or a moved clock omits none. */
@@ -40,7 +39,6 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
   return async () => {
     const newest = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { left } = await sealConsents(parts, {
-      // If the clock was set back, new rows have lower IDs.
       begin: lower(begin, newest),
       shouldStop,
       rest: createRests(),
@@ -158,7 +156,6 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 /** While a mail is being sent, the mail server's reply isn't stored yet. */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
-  // Two browsers can enter two codes in the same millisecond.
   const { rows } = await sql<Mail & { readonly id: string }>`
     select r.id, m.id as mail_id, m.finished_at, m.reply,
       m.state = 'queued' and r.verified_at between ${from} and ${to} as is_on_its_way

@@ -29,10 +29,8 @@ type Withdrawal = {
   readonly leadId: string;
   readonly way: WithdrawalWay;
   readonly note?: string | null;
-  /** Absent unless a visitor asked. */
   readonly clientAddress?: string | null;
   readonly userAgent?: string | null;
-  /** For reports that may arrive late. */
   readonly happenedAt?: number;
   readonly now: number;
 };

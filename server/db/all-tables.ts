@@ -47,7 +47,7 @@ const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from lead
 const answerColumns = () => ({
   name: personal<string>(),
   company: personal<string>(),
-  /** Answers to custom questions as JSON (shared/own-fields.ts). Null if there are none. */
+  /** Answers to custom questions as JSON (shared/own-fields.ts), or null. */
   answers: personal<string | null>(),
 });
 
@@ -91,7 +91,6 @@ export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
 /** `by-hand`: added by the operator. `erased`: only the address's owner can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
-/** `page`: the button on the page. `one-click`: the mail program's button (RFC 8058). */
 export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
 
 /** A table comes after those it refers to. An erasure runs from the last to the first. */
@@ -131,7 +130,6 @@ export const TABLES = {
       consent_version: plain<string>(),
       client_address: personal<string>(),
       user_agent: personal<string | null>(),
-      /** Campaign parameters of the page's URL, as JSON. */
       attribution: personal<Fixed<string>>(),
       /** Any of `free-mail`, `disposable`, separated by spaces. */
       flags: personal<Fixed<string>>(),
@@ -194,7 +192,6 @@ export const TABLES = {
       error_class: plain<Generated<string | null>>(),
     },
   }),
-  /** One row per event and URL. */
   webhook_events: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -227,12 +224,10 @@ export const TABLES = {
       last_verified_at: plain<number>(),
       attribution: personal<Fixed<string>>(),
       flags: personal<Fixed<string>>(),
-      /** Variant of the first verified form. */
       variant: plain<Fixed<string | null>>(),
       first_read_at: plain<ColumnType<number | null, number | null | undefined, number>>(),
     },
   }),
-  /** One row per verified submission. */
   consent_receipts: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -264,7 +259,6 @@ export const TABLES = {
       user_agent: personal<Fixed<string | null>>(),
     },
   }),
-  /** The operator removed a lead's suppressions because they were mistakes. */
   suppression_removals: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -313,7 +307,6 @@ export const TABLES = {
       signed_at: plain<number>(),
     },
   }),
-  /** Lets the next export of the same name omit these leads. */
   exported_leads: table({
     key: ['lead_id', 'export_name'],
     isAbout: isOfLead,
@@ -344,7 +337,6 @@ export const TABLES = {
       email: personal<Fixed<string>>(),
       /** As the operator worded it. */
       consent_source: personal<Fixed<string>>(),
-      /** Recorded by the other tool; null if unknown. */
       consent_given_at: plain<Fixed<number | null>>(),
       file_name: personal<Fixed<string>>(),
       imported_at: plain<Fixed<number>>(),
@@ -380,7 +372,6 @@ export const TABLES = {
       address_key: plain<Fixed<string>>(),
       reason: plain<Fixed<SuppressionReason>>(),
       email: personal<Erasable<string | null>>(),
-      /** Text of a mail server or the operator. */
       note: personal<Erasable<string | null>>(),
       created_at: plain<number>(),
     },
@@ -396,31 +387,26 @@ export const TABLES = {
       count: plain<number>(),
     },
   }),
-  /** Steps by day and source, without personal data. */
   funnel_counts: table({
     key: ['day', 'step', 'source'],
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
-      /** Days since 1970, in UTC. */
       day: plain<Fixed<number>>(),
       step: plain<Fixed<string>>(),
       source: plain<Fixed<string>>(),
       count: plain<number>(),
     },
   }),
-  /** Steps by day and variant, without personal data. */
   variant_counts: table({
     key: ['day', 'step', 'variant'],
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
-      /** Days since 1970, in UTC. */
       day: plain<Fixed<number>>(),
       step: plain<Fixed<string>>(),
       variant: plain<Fixed<string>>(),
       count: plain<number>(),
     },
   }),
-  /** The digits aren't stored, but derived from the ID. */
   desk_sign_ins: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -466,7 +452,6 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
       name: personal<Fixed<string>>(),
-      /** A COSE key in base64url, with a signature (desk/server/auth/passkeys.ts). */
       public_key: personal<string>(),
       /** Detects copied passkeys. */
       counter: plain<number>(),

@@ -74,17 +74,14 @@ export type Look = {
   /** Migrations of a newer release. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
-  /** By the clock of the database's server. */
   readonly newestAt: number | null;
   readonly deadEvents: number;
   readonly refusesEverybody: boolean;
   /** Checked without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
-  /** The database's clock minus ours. */
   readonly clockAheadMs: number | null;
 };
 
-/** @throws the database's error */
 export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
@@ -135,7 +132,6 @@ function findFileFault(file: string): Look['writeFault'] {
 /** More than the free space in existing pages. */
 const ROWS_TO_TRY = 40;
 
-/** Writes rows of 2 kB and rolls them back. */
 async function tryToWrite(db: Db): Promise<Look['writeFault']> {
   const takenBack = new Error('Taken back.');
   try {
@@ -182,10 +178,6 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   };
 }
 
-/**
- * Reads the whole file.
- * @returns errors as SQLite words them
- */
 export function findDamage(file: string): readonly string[] {
   using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
   const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();

@@ -54,7 +54,6 @@ const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns rows such as "20413 seen newsletter 2". */
 async function counted({ db }: Pick<OpenDatabase, 'db'>): Promise<string[]> {
   const rows = await db.selectFrom('funnel_counts').selectAll().execute();
   return rows.map(({ day, step, source, count }) => `${day} ${step} ${source} ${count}`).toSorted();

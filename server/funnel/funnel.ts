@@ -48,13 +48,10 @@ export type FunnelCounter = {
 
 /** Distinct visits (IP address, link, browser) that wait for their check; further ones are not counted. */
 const MOST_WAITING = 5_000;
-/** A batch takes a millisecond. */
 const AT_ONCE = 100;
 /** Sources with their own row per day and step; further ones are counted together. */
 const MOST_SOURCES = 200;
-/** Counts kept while the database is unreachable. */
 const MOST_COUNTS = 5_000;
-/** Bounds the time of the regular expressions. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
 const HOST_MAX_LENGTH = 259;
@@ -138,7 +135,6 @@ export function createFunnelCounter({
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
       const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      // A line feed cannot occur in a header.
       note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
     stepReported: (step, headers, variant = '') => {
@@ -187,7 +183,6 @@ const VariantReport = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
   variant: z.optional(z.string()),
 });
-/** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {

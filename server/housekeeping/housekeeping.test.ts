@@ -33,7 +33,6 @@ const send = (server: ServerUnderTest, email: string) => {
 
 async function mailed(server: ServerUnderTest, email: string): Promise<string> {
   const code = codeIn(await server.inbox.waitForMail(email));
-  // Also lets the worker record the mail as sent.
   await server.advance(0);
   return code;
 }

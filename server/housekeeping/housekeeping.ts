@@ -79,9 +79,7 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
 // Transactions are small, so no request waits for them. On PostgreSQL one process at a time deletes.
 /** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
-/** A transaction takes some milliseconds. */
 const BATCH_SIZE = 500;
-/** Attempts per round to empty SQLite's log between commits. */
 const LOG_ATTEMPTS = 20;
 const LOG_EVERY_MS = 50;
 

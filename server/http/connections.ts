@@ -20,7 +20,6 @@ type ConnectionBound = 'network' | 'process';
 type Connection = {
   readonly socket: Socket;
   readonly network: string | null;
-  /** 0 while the connection is idle. */
   requestsInHand: number;
   since: number;
   /** One function per connection, because a new one per response took a twentieth of a page's processor time. */

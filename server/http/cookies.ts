@@ -4,7 +4,6 @@ import { SESSION_LIFE_MS } from '#server/settings/fixed-limits.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Cookies = {
-  /** Null if the cookie is missing or badly signed. */
   readonly readBrowserId: (request: FastifyRequest) => string | null;
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   readonly readSession: (request: FastifyRequest, now: number) => string | null;

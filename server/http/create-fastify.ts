@@ -13,7 +13,6 @@ const HEADERS_LIMIT_BYTES = 32 * 1024;
 /** A slower request is an attack or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
-/** Node's default of 30 s would add half a minute to the request timeout. */
 const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
 /** Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;

@@ -77,7 +77,7 @@ export function createHandleError(sendError: SendError) {
 const TOO_MANY_COOKIES =
   'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
 
-/** Answers bytes that Node cannot parse. There is no request object, so no hook, log or route runs. */
+/** Answers bytes that Node cannot parse. Without a request object, no hook, log or route runs. */
 export function answerBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },

@@ -17,7 +17,6 @@ import { until } from '#testing/until.ts';
 
 /** Longer than a full disk is remembered and than the interval between write probes. */
 const A_WHILE_SECONDS = 61;
-/** Longer than the interval between write probes. */
 const A_MOMENT_SECONDS = 6;
 const MOST_FORMS = 200;
 /** Many forms without codes would trigger the breaker. */

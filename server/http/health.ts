@@ -63,7 +63,6 @@ export function addHealthRoute(
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
-      // If the database refuses writes, this read can fail too.
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       return sick('The database does not answer.');

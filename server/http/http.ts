@@ -70,7 +70,6 @@ export type Http = {
    * @param otherUrls paths of routes that shared/api.ts does not list
    */
   readonly complete: (otherUrls: readonly string[]) => void;
-  /** For an application without the page. */
   readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
 

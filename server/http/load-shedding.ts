@@ -16,7 +16,6 @@ const MAX_HEAP_SHARE = 0.85;
 const MAX_RESIDENT_SHARE = 0.8;
 /** Code, connection buffers, SQLite and TLS use 100 MB, and twice that under attack. */
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
-/** With more requests, the last one waits longer than a visitor would. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 const TOO_MUCH_MEMORY = 'This process uses too much memory. Please restart it.';

@@ -66,7 +66,6 @@ describe('a late event loop', () => {
 
   it('does not refuse the first visitor if the start caused it', async () => {
     const app = await appThatSheds(1_000);
-    // Longer than the sampling interval, because the first sample has nothing to compare with.
     block(1_200);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -108,7 +107,6 @@ describe('a process over its memory limit', () => {
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
-    // Node's value for a container without a limit.
     assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
     assert.ok(mostResidentBytes() > process.memoryUsage.rss());

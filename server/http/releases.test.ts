@@ -231,7 +231,6 @@ async function visit(url: string, signal: AbortSignal): Promise<number> {
     const page = await read(url);
     for (const name of namedIn(page)) await read(url + name);
     if (signal.aborted) return visits;
-    // Without a pause the visitors would starve the builds.
     await setTimeout(VISIT_EVERY_MS);
   }
 }

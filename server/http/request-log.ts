@@ -19,7 +19,6 @@ import { API } from '#shared/api.ts';
 
 export type Answered = {
   readonly method: string;
-  /** The route's pattern, never a URL from a stranger. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;

@@ -27,7 +27,6 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
     ["script-src 'self'", ...hashes.scripts, ...also].join(' '),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
-    // The build inlines the font of the headline.
     "font-src 'self' data:",
     "media-src 'self'",
     ["connect-src 'self'", ...also].join(' '),

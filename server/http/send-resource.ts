@@ -20,7 +20,6 @@ type Representation = {
   readonly etag: string;
   readonly bare: HeaderList;
   readonly whole: HeaderList;
-  /** Headers of a 206, without range and length. */
   readonly part: HeaderList;
   readonly unchanged: HeaderList;
 };
@@ -30,7 +29,6 @@ export type Resource = {
   readonly vary: HeaderList;
 };
 
-/** Buffers are kept, not copied. */
 type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
 
 export function createResource({
@@ -121,7 +119,6 @@ function answerFor(
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
     return { type: 'answer', status: 304, headers: unchanged, body: undefined };
 
-  // Ranges are defined only for GET.
   const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
   const wanted = range === undefined ? 'whole' : readRange(range, body.length);
   if (wanted === 'whole') return { type: 'answer', status: 200, headers: whole, body };

@@ -24,7 +24,6 @@ const COMPRESSED = [
 
 const isHashed = (name: string): boolean => name.startsWith('assets/');
 
-/** @param otherwise Cache-Control of files without a hash in their name */
 export function readFiles(
   folder: string,
   { always, otherwise = 'public, max-age=3600' }: { always: HeaderList; otherwise?: string },
@@ -98,7 +97,6 @@ function createOthers(
 }
 
 export type Site = {
-  /** Null if no file has this path. */
   readonly routeOf: (url: string) => string | null;
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };

@@ -74,7 +74,6 @@ export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   };
 }
 
-/** Null if the client has disconnected. */
 export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
   readAddress(remoteAddress ?? '');
 

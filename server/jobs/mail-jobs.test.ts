@@ -200,7 +200,6 @@ for (const engine of ENGINES) {
 
     it('of mail put off does not delay mail after a few networks', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // Ten mails of other networks go first.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
@@ -407,7 +406,6 @@ for (const engine of ENGINES) {
         const again = await resend();
         assert.equal(again.statusCode, 202);
         assert.deepEqual(again.json<CodeRequested>(), first);
-        // A visitor who lost response and cookie shares the same code.
         const lost = createVisitor(server, '203.0.113.1');
         assert.equal((await lost.post(API.leads, filledForm())).json<CodeRequested>().resendSeconds, 60);
         assert.equal(await server.countRows('outbox'), 1);

@@ -77,7 +77,6 @@ export function takeMail(
   });
 }
 
-/** Delay per untried mail of the same network. */
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
@@ -171,7 +170,6 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
 }
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
-/** Deliveries that determine the pace. */
 const SAMPLE_SIZE = 50;
 /** A silent mail server ends in a timeout, so earlier deliveries elsewhere mean little. */
 const SILENCE_MS = 15_000;

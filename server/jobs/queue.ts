@@ -17,7 +17,7 @@ const QUEUES = {
   JobTable,
   {
     readonly order: readonly string[];
-    /** Times that are corrected when the clock is set back. */
+    /** Corrected when the clock is set back. */
     readonly times: readonly string[];
     /** Longer than any back-off and any lease. */
     readonly longestWaitMs: number;
@@ -77,7 +77,6 @@ export const finishJob = <Table extends JobTable>(
   },
 ): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.result, finished_at: job.now } });
 
-/** @returns false if the lease was lost, or the job was erased */
 export const retryJob = <Table extends JobTable>(
   db: Db,
   table: Table,

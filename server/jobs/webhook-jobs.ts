@@ -46,7 +46,6 @@ export async function addLeadEvent(
     endpoint,
     position,
     payload,
-    // Due after its predecessor, so no poll finds it early.
     due_at: Math.max(notBefore, before.find((row) => row.endpoint === endpoint)?.due_at ?? 0),
     created_at: now,
     queued_at: now,

@@ -6,7 +6,6 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 
-/** For jobs of other processes, expired leases and ended back-offs. */
 const POLL_MS = 1_000;
 /** Spreads waiting jobs by 30 % either way, so they don't all reach a recovered server at once. */
 const JITTER = 0.3;
@@ -37,7 +36,6 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
   const leaseId = randomUUIDv7();
   const cutOff = new AbortController();
   const inHand = new Set<Promise<void>>();
-  // The clock may have been set back while no process ran.
   let lastLookAt = Number.POSITIVE_INFINITY;
   let stopping = false;
 

@@ -148,7 +148,6 @@ for (const engine of ENGINES)
       }));
   });
 
-/** More than a stream delivers at once. */
 const FILE = Buffer.alloc(300_000, '%PDF-1.7 guide ');
 
 function addDownload(folder: string): void {

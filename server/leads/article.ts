@@ -50,7 +50,6 @@ function addArticleRoute(
   });
 }
 
-/** A lock by another process must not delay the article. */
 const NOTED_WITHIN_MS = 100;
 
 /**

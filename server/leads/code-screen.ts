@@ -12,7 +12,7 @@ import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * Finds a challenge that is open, or verified although the page missed the response.
+ * Finds an open challenge, or a verified one whose response the page missed.
  * @param wanted challenge ID; undefined for the newest open one
  */
 export async function findCodeScreen(
@@ -48,7 +48,6 @@ export async function findCodeScreen(
     ...(form.fields.length > 0 && { answers: typedAnswers(form, challenge.answers) }),
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: resendInSeconds(code, mail, resendSeconds, now),
-    // A wrong clock may have stored the time.
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,
     consentVersion: challenge.consent_version === NOT_STATED ? '' : challenge.consent_version,
     mail: mailStatusOf(mail, now),
@@ -96,14 +95,12 @@ export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, no
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;
 }
 
-/** 0 once the code cannot be entered. */
 export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: number, now: number): number {
   const mailedAt = mailingTime(mail, code, now);
   if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
   return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }
 
-/** Mail usually leaves within a second. */
 const LATE_MS = 20_000;
 
 /** Never reveals a mail server's reply. */

@@ -110,7 +110,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(plain.json(), { verified: true });
         assert.equal(plain.headers['preference-applied'], undefined);
 
-        // Otherwise a browser without cookies would lose the article at the next reload.
         await server.advance(3600);
         const forgetful = createVisitor(server);
         await ask(forgetful);

@@ -24,7 +24,6 @@ const Payload = z.strictObject({
       algorithm: z.literal(ALGORITHM),
       nonce: hex(32),
       salt: hex(32),
-      // Older processes may use another cost during a restart.
       cost: z.int().check(z.minimum(1), z.maximum(100 * ITERATIONS)),
       keyLength: z.literal(KEY_BYTES),
       keyPrefix: hex(2, 2 * KEY_BYTES),

@@ -72,7 +72,6 @@ function addFormRoute(
     // Time-ordered IDs are stored close together. The cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    // Checked before the proof of work, which would be wasted.
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
     if (consentVersion === null) return sendError(reply, 'page-outdated');
@@ -248,7 +247,6 @@ function sendInvalidInput(
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
 
-/** An old page may name an unknown variant. */
 const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {
   const { variant } = Object(body) as { readonly variant?: unknown };
   return variants.find(({ name }) => name === variant)?.name ?? null;

@@ -36,7 +36,6 @@ type Verified = {
   readonly leadId: string;
   /** Milliseconds from mailing to entry; null if entered before. */
   readonly afterMs: number | null;
-  /** False if this lead's reading may be unrecorded. */
   readonly isReadingNoted: boolean;
 };
 
@@ -54,7 +53,6 @@ type Refused = { readonly type: 'refused' } & (
 const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 
 type Visitor = {
-  /** Null without a challenge cookie. */
   readonly browserId: string | null;
   readonly clientAddress: string;
   readonly getsArticle: boolean;
@@ -118,7 +116,6 @@ type Counted = {
   | { readonly by: 'challenge'; readonly challenge: Challenge }
   | {
       readonly by: 'address';
-      /** Undefined without its own code, or if already verified. */
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
     }
@@ -153,7 +150,6 @@ async function countEntry(
     : countSharedAttempt(tx, email, { browserId, open }, now, limits);
 }
 
-/** @param codes unexpired, newest first */
 const acceptedOf = (codes: readonly Code[]): readonly Code[] =>
   codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
@@ -237,7 +233,6 @@ async function enter(
   return challenge === undefined ? WRONG_CODE : enterAgain(tx, code, challengeId, by, null);
 }
 
-/** The browser of a verified challenge may have missed the response. */
 async function enterAgain(
   tx: Db,
   code: Code,

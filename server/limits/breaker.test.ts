@@ -62,7 +62,6 @@ async function insertPast(server: ServerUnderTest, at: number, past: readonly Pa
     expires_at: at,
     used_at: entered ? at : null,
   }));
-  // A statement accepts a limited number of values.
   for (let from = 0; from < codes.length; from += 500)
     await db
       .insertInto('codes')
@@ -104,7 +103,6 @@ function attack(domain: (index: number) => string): PastCode[] {
     entered: true,
   }));
   const all = [...bomb(1_600, 24, domain), ...own];
-  // Mixed, because the sample is the newest 2,000.
   return list(all.length, (index) => all[(index * 1_009) % all.length]!);
 }
 

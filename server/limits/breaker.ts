@@ -40,7 +40,6 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_STRANGERS_OF_NETWORK.least,
     Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
-  // A lower limit refuses first, with the time to wait.
   const networksPay = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
   // Behind a proxy that hides addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
@@ -56,7 +55,6 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
-    // The row was written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
     if (networksPay)
@@ -221,7 +219,6 @@ function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode):
   return { strangers, entered: [...entered.values()] };
 }
 
-/** @param codes newest first */
 function peopleByDomain(
   codes: readonly MailedCode[],
   networkOfCode: NetworkOfCode,

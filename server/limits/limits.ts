@@ -168,7 +168,6 @@ export type LimitsParts = {
   readonly config: Pick<Config, 'limits' | 'breaker' | 'codeTtlSeconds' | 'resendSeconds'>;
   readonly secrets: Secrets;
   readonly clock: () => number;
-  /** Called once per opening, in the process that opened it. */
   readonly onBreakerOpened: (reason: BreakerReason) => void;
 };
 

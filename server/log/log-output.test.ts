@@ -16,7 +16,6 @@ const BLOCK_BYTES = 512;
 
 type Order =
   | { readonly type: 'write'; readonly count: number }
-  /** 'write and exit' exits in the same tick, while Node's threads are busy. */
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 

@@ -8,7 +8,6 @@ import { isoTime } from '#server/platform/time.ts';
 export type LoggedError = {
   readonly type: string;
   readonly code?: string | number;
-  /** SQLite's extended result code. */
   readonly errcode?: number;
   readonly table?: string;
   readonly constraint?: string;
@@ -122,7 +121,6 @@ function withoutMessages(args: unknown[]): unknown[] {
   return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
 }
 
-/** Prints a sentence for the person who started the server, at any LOG_LEVEL. */
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
 /** @param output a terminal gets plain lines; anything else gets log lines, so programs can parse all of it */

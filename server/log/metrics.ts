@@ -232,7 +232,6 @@ async function startMetricsServer(
       },
       [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
       [API.health]: async (response) => {
-        // A closing application rejects requests.
         const answer = await app.inject(API.health).catch(() => null);
         if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
         else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
@@ -287,7 +286,6 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 type Times = {
   readonly labels: string;
-  /** Not cumulative; the last bucket has no upper bound. */
   readonly counts: number[];
   seconds: number;
 };

@@ -69,7 +69,6 @@ const findLetterKind = (name: string): LetterKind | undefined =>
 
 /** Shorter than a lease, so no other process takes a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
-/** Wait until a newer release can handle the kind. */
 const UNKNOWN_KIND_WAIT_MS = 30_000;
 
 export type MailEvent =
@@ -211,7 +210,6 @@ const SLOW_FOR_MS = 30_000;
 const LEFT_TO_OTHERS = 1;
 const MOST_WHEN_SLOW = 2;
 
-/** Null for notices. */
 type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {

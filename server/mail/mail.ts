@@ -22,9 +22,9 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
-  /** Receives mail if there is no mail account. It stays after one is configured. */
+  /** Receives mail while no mail account is configured. This mail stays afterwards. */
   readonly folder: string;
-  /** Call this after the commit. If there is no worker here, another process sends the mail. */
+  /** Call this after the commit. Without a worker here, another process sends the mail. */
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;

@@ -38,7 +38,6 @@ type MailSendOutcome =
   | { readonly type: 'sent'; readonly reply: string }
   /** The server is unreachable or busy, or refuses us regardless of the recipient. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
-  /** The server refused this recipient or message permanently. */
   | {
       readonly type: 'refused';
       readonly reason: string;
@@ -326,7 +325,6 @@ const KEPT_MS = 10_000;
 
 type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
-/** Never throws. */
 export async function rememberAddresses(
   url: string,
   resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),

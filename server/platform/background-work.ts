@@ -62,7 +62,6 @@ export function startWakeLoop({
 // third.
 
 const RESTS = 5;
-/** A piece may only have waited for the database. */
 const MOST_REST_MS = 500;
 
 /** @returns a function to await after each piece: it rests five times as long as the piece took */

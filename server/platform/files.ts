@@ -7,7 +7,6 @@ export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
 const FOR_OTHERS = 0o077;
 
-/** Leaves an existing folder unchanged. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }

@@ -30,7 +30,6 @@ export function createNetworkLimit({
 }: {
   readonly most: number;
   readonly windowMs: number;
-  /** The oldest networks are forgotten first. */
   readonly mostNetworks: number;
 }): (clientAddress: string, now: number) => Outcome {
   const windows = new Map<string, { readonly endsAt: number; count: number }>();

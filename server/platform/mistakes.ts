@@ -1,7 +1,5 @@
 export type Mistake = {
-  /** Such as `campaign/site.yaml`; absent if no file is the cause. */
   readonly file?: string | undefined;
-  /** Line and column start at 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
   /** The fact, then the action. It may begin with the name of an entry. */

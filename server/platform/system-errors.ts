@@ -1,6 +1,5 @@
 import process from 'node:process';
 
-/** An error code such as ENOENT or 57014. */
 export const errorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 

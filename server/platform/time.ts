@@ -11,7 +11,6 @@ export function isoTime(ms: number): string {
 // Clocks differ between machines and are corrected. Slightly ahead counts as now; far ahead is a wrong clock, and nothing may
 // wait for it.
 
-/** Maximum difference between processes that share a database. */
 export const CLOCKS_DIFFER_MS = 5_000;
 
 /** False for a time ahead of every clock. */

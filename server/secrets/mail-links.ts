@@ -16,7 +16,6 @@ function read(secrets: Secrets, purpose: Purpose, token: unknown): string | null
   return typeof token === 'string' ? (unsign(secrets, purpose + token)?.slice(purpose.length) ?? null) : null;
 }
 
-/** Valid for years. */
 export const unsubscribeUrl = (secrets: Secrets, publicUrl: string, leadId: string): string =>
   `${publicUrl}${API.unsubscribe}?t=${tokenOf(secrets, 'unsubscribe:', leadId)}`;
 
@@ -25,13 +24,11 @@ export const unsubscribeUrlOf =
   (leadId: string): string =>
     unsubscribeUrl(secrets, config.publicUrl, leadId);
 
-/** @returns the lead's ID; null for an invalid link */
 export const readUnsubscribeToken = (secrets: Secrets, token: unknown): string | null =>
   read(secrets, 'unsubscribe:', token);
 
 export const GUIDE_LINK_DAYS = 7;
 
-/** Works on any device. */
 export const guideUrl = (secrets: Secrets, publicUrl: string, leadId: string, now: number): string =>
   `${publicUrl}${API.guide}?t=${tokenOf(secrets, 'guide:', `${leadId}:${now + GUIDE_LINK_DAYS * DAY_MS}`)}`;
 

@@ -79,7 +79,6 @@ export type SecretFile =
   /** The file contains no complete secret. The sentence gives the action. */
   | { readonly type: 'unusable'; readonly sentence: string };
 
-/** Also makes the file private. */
 export function readSecretFile(file: string): SecretFile {
   const found = lookAtSecretFile(file);
   if (found.type === 'secret') makePrivate(file);

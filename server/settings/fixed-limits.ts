@@ -58,7 +58,6 @@ export const PROOF_OF_WORK = {
 export const BREAKER = {
   /** If the cause lasts, the breaker opens again at once. */
   openMs: 10 * MINUTE_MS,
-  /** Cache time of one process. */
   lookEveryMs: 2 * SECOND_MS,
   /** Newest codes read per check. */
   sample: 2_000,
@@ -71,7 +70,6 @@ export const BREAKER = {
   usualDays: 8,
   /** Cache time of the usual share in one process. */
   usualForMs: 10 * MINUTE_MS,
-  /** For a page without history. */
   unknownUsualPercent: 40,
   /** Percentage points above the usual share of people who enter no code. */
   farAbovePercent: 25,

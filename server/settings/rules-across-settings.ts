@@ -8,9 +8,7 @@ import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/sett
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
 
 export type GivenSettings = {
-  /** A setting with its own mistake is undefined. */
   readonly values: Partial<SettingValues>;
-  /** The texts of all given settings, valid or not. */
   readonly texts: Readonly<Partial<Record<SettingName, string>>>;
   readonly env: Environment;
 };

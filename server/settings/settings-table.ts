@@ -24,11 +24,9 @@ import {
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 export type Setting = {
-  /** Begins a group in `.env.example`. */
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
   readonly default?: string;
-  /** The source of the value if there is no setting or default. */
   readonly otherwise?: string;
   readonly example?: string;
   readonly meaning: string;

@@ -40,7 +40,6 @@ export type ConfigResult =
     }
   | {
       readonly type: 'mistakes';
-      /** Each begins with the setting to change. */
       readonly mistakes: readonly string[];
     };
 

@@ -8,7 +8,6 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
-/** After this run time, the first pause applies again. */
 const STEADY_MS = 60_000;
 /** Time for pending responses. A longer export is cut off, and the browser reports it. */
 const END_WITHIN_MS = 5_000;

@@ -17,7 +17,6 @@ import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
 /** systemd and Docker end a process that takes longer. */
 const STOP_DEADLINE_MS = 15_000;
-/** Clients with open connections learn about the stop meanwhile. */
 const DRAIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 const CLOSE_PATIENCE_MS = 5_000;
@@ -70,7 +69,6 @@ process.on('SIGINT', (signal) => {
 process.on('SIGHUP', () => stop('SIGINT'));
 
 const { metricsServer } = await listen().catch(async (error: unknown) => {
-  // Another program took the port after the check.
   await refuseTakenPorts(error);
   throw error;
 });

@@ -47,7 +47,6 @@ export type Service = {
   readonly metrics: Metrics;
   readonly clock: () => number;
   readonly logger: Logger;
-  /** About settings, the secret, and files that other users can read. */
   readonly warnings: readonly string[];
   /** Starts sending mail and webhooks. Call it once; {@link close} ends it. */
   readonly startSending: () => void;
@@ -62,7 +61,6 @@ export type ServiceReplacements = {
   readonly clock?: () => number;
   /** For jitter. */
   readonly random?: () => number;
-  /** Migrated already; the caller closes it. */
   readonly database?: OpenDatabase | undefined;
   /** Accepts a database that a newer version has used: it works, but cannot erase or move unknown columns. */
   readonly mayBeNewer?: boolean;

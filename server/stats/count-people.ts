@@ -11,12 +11,10 @@ const UNKNOWN_DOMAIN = '';
 export type PeopleCount = {
   readonly total: Sums;
   mailed: number;
-  /** Keys are days since 1970. */
   readonly days: Map<number, Sums>;
   readonly sources: Map<string, Sums>;
   readonly domains: Map<string, Sums>;
   readonly fates: Map<CodeFate, number>;
-  /** Number of people by seconds. */
   readonly secondsToEnter: Map<number, number>;
 };
 
@@ -75,11 +73,8 @@ const sourceName = (attribution: string | null): string =>
   attribution === null ? ERASED : shownSource(sourceOf(readAttribution(attribution)));
 
 export type Counts = {
-  /** People who asked for a code. */
   readonly asked: number;
-  /** People who also entered one. */
   readonly entered: number;
-  /** E-mail addresses verified for the first time. */
   readonly leads: number;
 };
 

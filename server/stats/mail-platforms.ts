@@ -9,7 +9,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 export type PlatformLookup = {
   /** @param domains with their frequency; DNS is queried for the most frequent first */
   readonly platformsOf: (domains: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, MailPlatform>>;
-  /** A sentence about skipped domains, or null. */
   readonly skippedNote: () => string | null;
 };
 
@@ -108,7 +107,6 @@ export const MAIL_PLATFORMS = [
 ] as const;
 export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 
-/** Consumer domains, which need no DNS query. */
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
@@ -185,7 +183,6 @@ const QUESTIONS_LIMIT = 500;
 const AT_ONCE = 16;
 /** Failures before any response that mean DNS itself is unreachable. */
 const FAILURES_TO_GIVE_UP = 4;
-/** The domain's own DNS servers fail. */
 const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
 function createMailServerQuestions({

@@ -155,15 +155,12 @@ async function platformRows(
   const found = await platformsOf(new Map([...domains].map(([domain, sums]) => [domain, peopleIn(sums)])));
   const platforms = new Map<MailPlatform, Sums>();
   for (const [domain, sums] of domains) addTo(sumsAt(platforms, found.get(domain) ?? 'other'), sums);
-  return (
-    MAIL_PLATFORMS.flatMap((name) => {
-      const sums = platforms.get(name);
-      return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
-    })
-      .toSorted(bySize)
-      // A view has no e-mail address.
-      .map(({ seen: _none, ...row }) => row)
-  );
+  return MAIL_PLATFORMS.flatMap((name) => {
+    const sums = platforms.get(name);
+    return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
+  })
+    .toSorted(bySize)
+    .map(({ seen: _none, ...row }) => row);
 }
 
 function dayRows(
@@ -200,10 +197,6 @@ type TimeToEnter = {
 
 const GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
-/**
- * @param peopleBySeconds number of people by seconds
- * @returns null if empty
- */
 function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter | null {
   const sorted = [...peopleBySeconds].toSorted(([a], [b]) => a - b);
   const people = sorted.reduce((sum, [, count]) => sum + count, 0);
@@ -227,7 +220,6 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
 
 /** Days are counted since 1970, in UTC. */
 export type PageViews = {
-  /** The first day with any count, even outside the span. */
   readonly firstDay: number;
   readonly byDay: ReadonlyMap<number, number>;
   readonly bySource: ReadonlyMap<string, number>;

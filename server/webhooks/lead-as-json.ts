@@ -12,7 +12,6 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   /** For programs that need two parts. */
   readonly first_name: string;
   readonly last_name: string;
-  /** Answers to custom questions, by ID. Absent if there are none. */
   readonly answers?: OwnAnswers;
   readonly first_verified_at: string | null;
   readonly last_verified_at: string | null;
@@ -29,7 +28,6 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   readonly flags: readonly string[];
   /** Absent if the page had no variants. */
   readonly variant?: string;
-  /** For the receiver's mail to this lead; null for other people. */
   readonly unsubscribe_url: string | null;
 };
 

@@ -21,7 +21,6 @@ export type LeadEventBody = {
 
 type EventParts = {
   readonly engine: OpenDatabase['engine'];
-  /** If empty, no events are queued. */
   readonly endpoints: readonly Endpoint[];
   readonly unsubscribeUrl: (leadId: string) => string;
 };
@@ -116,7 +115,6 @@ export function testEvent(
 }
 
 export type Endpoint = {
-  /** A hash, because the URL is a secret. */
   readonly id: string;
   readonly url: URL;
   readonly host: string;

@@ -88,7 +88,6 @@ export function createWebhookSender({
     };
     try {
       const first = await attempt(url, options, payload, signal);
-      // The receiver was about to close the connection; that says nothing about the event.
       const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
       return again.type === 'lost connection' ? failed(again.answer) : again;
     } catch (error) {
@@ -115,7 +114,6 @@ export function createWebhookSender({
             bytes += chunk.length;
             if (bytes > BODY_MAX_BYTES) response.destroy();
           });
-          // An error after the status changes nothing.
           response.on('error', () => {});
         });
         request.on('error', (error) => {

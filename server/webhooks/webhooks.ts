@@ -22,7 +22,6 @@ import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhoo
 
 export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
-  /** Newest first. */
   readonly secrets: readonly string[];
   /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
@@ -35,7 +34,6 @@ export type Webhooks = {
   readonly stop: () => Promise<void>;
 };
 
-/** `to` is the endpoint's host; `answer` is the status or the error. */
 type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
 
 export type WebhooksParts = {

@@ -13,7 +13,6 @@ import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** High enough for a screenshot of a whole page. */
 const SCREEN = '2000x12000x24';
 /** Otherwise the window's buttons keep it at least 447 pixels wide. */
 const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
@@ -222,9 +221,7 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
     for (const candidate of candidates) {
       if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
     }
-  } catch {
-    // The element was removed meanwhile; the next search finds its replacement.
-  }
+  } catch {}
   return undefined;
 }
 

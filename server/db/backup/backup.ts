@@ -53,7 +53,6 @@ const unfit = (what: string) => ({ type: 'unfit', what }) as const;
  */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
-  // Opens without locks and without creating a log.
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });

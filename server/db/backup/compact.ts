@@ -52,7 +52,6 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   const isTooLarge = size > largestBytes;
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
   const { bavail, bsize } = statfsSync(path.dirname(file));
-  // A full disk would block visitors' forms.
   const hasRoom = bavail * bsize >= neededBytes;
   // This process may hold the lock itself, so SQLite must not wait.
   using sqlite = new DatabaseSync(file, { timeout: 0 });
@@ -60,7 +59,6 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   try {
     if (!isTooLarge && hasRoom) {
       if (size <= IN_MEMORY_BYTES) sqlite.exec('pragma temp_store = memory');
-      // The folder for temporary files may be small or in memory.
       else
         sqlite.exec(
           `pragma temp_store_directory = '${path.dirname(path.resolve(file)).replaceAll("'", "''")}'`,

@@ -52,7 +52,6 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
   return filled;
 }
 
-/** The message is the table's name. */
 export class RowsDiffer extends Error {}
 
 /**
@@ -118,7 +117,6 @@ function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   return pagesAfter<Row, Row | null>(null, readAfter, (row) => row);
 }
 
-/** Sums hashes, so the order of rows doesn't matter. */
 function createChecksum(table: Table) {
   const columns: readonly string[] = columnsOf(table);
   let sum = 0n;

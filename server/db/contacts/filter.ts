@@ -1,4 +1,3 @@
-// Filters contacts in SQL as far as possible, then character by character.
 import { domainToUnicode } from 'node:url';
 
 import { sql, type RawBuilder } from 'kysely';
@@ -37,7 +36,6 @@ export type LeadFilter = {
   /** Exclusive. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
-  /** Leads missing from all exports of this name. */
   readonly missingIn?: string | undefined;
   readonly exportedIn?: ExportRun | undefined;
   readonly search?: string | undefined;
@@ -49,7 +47,6 @@ export type LeadFilter = {
   readonly newestFirst?: boolean | undefined;
 };
 
-/** A statement without a limit could scan a long table for a few rows. */
 export const isNarrow = ({
   search,
   missingIn,
@@ -69,7 +66,6 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
   return (person) => holds(person) && answers(person);
 }
 
-/** Conditions for a person with the alias `p`. */
 export function mayBeWanted({
   flag,
   search,
@@ -82,7 +78,6 @@ export function mayBeWanted({
   const searched = (text: string) =>
     anyOf([
       ...['email', 'name', 'company'].map((name) => mayHold(column(name), text)),
-      // The decoded domain may contain the text.
       sql`${column('email')} like '%xn--%'`,
     ]);
   return [

@@ -42,7 +42,6 @@ export async function* leadPages(
 
 export type LookForPeople = {
   readonly people: readonly LeadRecord[];
-  /** Where the next call continues; null at the end. */
   readonly next: string | null;
   /** Everyone who entered the state after this time was checked. Null at the end. */
   readonly lookedBackTo: number | null;
@@ -230,7 +229,6 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
   return undefined;
 }
 
-/** Maps each e-mail address to the ID of the lead, the imported person or the first form. */
 export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (const table of TABLES_OF_PEOPLE) {
@@ -248,12 +246,10 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
 }
 
 export type Holder = {
-  /** Null for an imported or unverified person. */
   readonly leadId: string | null;
   readonly lastVerifiedAt: number | null;
 };
 
-/** @returns null if no data is stored about the address */
 export async function findHolder(db: Db, email: string): Promise<Holder | null> {
   const lead = await db
     .selectFrom('leads')

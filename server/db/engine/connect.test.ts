@@ -16,7 +16,6 @@ it('an error that makes SQLite give up a transaction is the one thrown', () =>
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
       db.transaction().execute(async (tx) => {
-        // SQLite does this by itself on a full disk.
         await sql`rollback`.execute(tx);
         throw outage;
       }),

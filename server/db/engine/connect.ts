@@ -35,7 +35,6 @@ export type DatabaseOptions = {
   readonly onStatement?: (sql: string) => void;
 };
 
-/** A visitor who waits longer gets an error. */
 const PATIENCE_MS = 5_000;
 /** Nothing is served yet, so opening may block inside SQLite. */
 const OPENING_TIMEOUT_MS = 5_000;
@@ -95,7 +94,6 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
     // Overwrites deleted data. FAST would leave it in freed pages.
     sqlite.exec('pragma secure_delete = on');
-    // Waiting inside SQLite would block the event loop.
     sqlite.exec('pragma busy_timeout = 0');
   } catch (error) {
     sqlite.close();
@@ -118,7 +116,6 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   };
 }
 
-/** @returns false if another transaction prevents it */
 export function emptyLogOf(sqlite: DatabaseSync): boolean {
   if (sqlite.isTransaction) return false;
   return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;

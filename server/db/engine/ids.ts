@@ -93,7 +93,6 @@ async function oneRow<Value>(db: Db, values: readonly RawBuilder<unknown>[]): Pr
   return values.map((_, at) => rows[0]![`v${at}`]!);
 }
 
-/** Limits how long one statement takes. */
 const AT_ONCE = 10;
 
 /**

@@ -1,4 +1,3 @@
-// Recognises temporary outages, and tracks whether writes are failing.
 import { errorCode } from '#server/platform/system-errors.ts';
 
 // PostgreSQL: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts, 25006
@@ -40,7 +39,6 @@ const POSTGRES_FAULTS: Readonly<Record<string, WriteFault>> = {
   XX002: 'damaged',
 };
 
-/** @returns null if the error says nothing about writes */
 export function writeFaultOf(error: unknown): WriteFault | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof AggregateError)

@@ -1,4 +1,3 @@
-// Reads tables in short statements with constant memory, and lets other work run in between.
 import { setImmediate } from 'node:timers/promises';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -22,7 +21,6 @@ export async function* pagesAfter<Row, Key>(
       if (last === undefined) return;
       if (readsAhead) reading = readAfter(keyOf(last));
       reading.catch(() => {});
-      // Sends the statement and lets other work run.
       await setImmediate();
       yield page;
       if (!readsAhead) reading = readAfter(keyOf(last));
@@ -96,7 +94,6 @@ export async function* slicesOf(
 
 export type LookBack<Row> = {
   readonly found: readonly Row[];
-  /** Where the next call continues; null at the end. */
   readonly next: string | null;
 };
 

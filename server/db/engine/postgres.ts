@@ -8,11 +8,9 @@ import { errorCode } from '#server/platform/system-errors.ts';
 
 const POOL_SIZE = 10;
 const CONNECT_WITHIN_MS = 5_000;
-/** TCP keepalive starts after this silence. */
 const KEEPALIVE_AFTER_MS = 10_000;
 /** PostgreSQL's timeout doesn't cover a commit that waits for its standby, so the client waits this much longer. */
 const GRACE_MS = 2_000;
-/** How long a connection is kept after a statement timed out. */
 const HELD_MS = 60_000;
 
 /** Error of a write on a standby: "read-only transaction". */
@@ -22,7 +20,6 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** Connections end after a shutdown, a read-only error or a lost prepared statement. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
-/** Applies to the current transaction. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
 type PostgresParts = {

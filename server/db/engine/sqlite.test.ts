@@ -18,7 +18,6 @@ async function withDatabase(
     readonly db: Kysely<Tables>;
     readonly committed: () => unknown[];
     readonly commits: () => number;
-    /** Makes the next statement that contains the text fail, like a disk error. */
     readonly failOnce: (text: string) => void;
     readonly file: string;
   }) => Promise<void>,
@@ -153,7 +152,6 @@ describe('concurrent SQLite transactions', () => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
         db.selectFrom('parents').selectAll().execute(),
-        // The constraint is deferred, so only the commit fails.
         db.transaction().execute((tx) => tx.insertInto('children').values({ id: 1, parent: 99 }).execute()),
       ]);
       assert.deepEqual(
@@ -171,7 +169,6 @@ describe('concurrent SQLite transactions', () => {
         insertIn(db, 1),
         db.transaction().execute(async (tx) => {
           await tx.insertInto('parents').values({ id: 2 }).execute();
-          // A full disk or an I/O error rolls back by itself.
           await sql`insert or rollback into parents (id) values (2)`.execute(tx);
         }),
         insertIn(db, 3),

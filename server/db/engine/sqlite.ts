@@ -70,7 +70,6 @@ type Group = {
 };
 
 const GATHER_MS = 8;
-/** Event-loop turns without a new member. */
 const QUIET_TURNS = 6;
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
@@ -115,7 +114,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     if (owner === null && group === null && turns.length === 0) onIdle?.();
   }
 
-  /** @returns false if the file is locked */
   function take({ connection, purpose, query, resolve, reject }: Turn): boolean {
     try {
       if (group === null && purpose !== 'read') openGroup();
@@ -125,7 +123,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         resolve({ rows: [] });
       } else {
         const result = run(query);
-        // The result may depend on uncommitted data.
         if (group === null) resolve(result);
         else group.members.push({ resolve: () => resolve(result), reject });
       }
@@ -146,7 +143,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   }
 
   function openGroup(): void {
-    // A commit into a deleted file would lose the lead.
     if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
     // A plain "begin" takes the write lock at the first write, too late to wait for it.
     command('begin immediate');

@@ -1,4 +1,3 @@
-// Statements are prepared and cached, so their number must not grow with visitors.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -61,7 +60,6 @@ for (const engine of ENGINES) {
   });
 }
 
-/** Statements of form, code and article on PostgreSQL, with transactions and locks. */
 const MOST_OF_A_VISITOR = 21;
 const MOST_LOOKS = 5;
 

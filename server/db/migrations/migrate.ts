@@ -43,7 +43,6 @@ export async function migrate(
   { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
 ): Promise<readonly string[]> {
   const run = engine === 'postgres' ? migratePostgres : runMigrations;
-  // Another process's migration may take longer than a visitor waits.
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
@@ -62,7 +61,6 @@ export async function migrate(
   }
 }
 
-/** Kysely's own lock number. */
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
 /** A pooler could lose a session lock, so the lock belongs to the transaction. */
@@ -84,7 +82,6 @@ async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string
   if (error !== undefined) throw error;
 }
 
-/** For tests on SQLite. */
 export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
   const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);
   if (error !== undefined) throw error;

@@ -49,7 +49,6 @@ export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly E
   ];
 }
 
-/** @returns null if another process is running a step */
 export async function takeStep(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   step: ExpiryStep,
@@ -113,7 +112,6 @@ async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown
 const codesStep = (until: number): ExpiryStep =>
   countedStep('codes', async (tx, limit) => {
     const oldest = sql`select id from codes where ${isBefore('id', until)} order by id limit ${limit}`;
-    // Mail is deleted with its code, even if MAIL_RETENTION_DAYS would keep it.
     await tx
       .deleteFrom('outbox')
       .where(sql<boolean>`code_id in (${oldest})`)

@@ -5,7 +5,6 @@ export type ExportRun = { readonly name: string; readonly from: number; readonly
 
 export type NamedExport = {
   readonly name: string;
-  /** The newest export that contains leads. Erased people don't count. */
   readonly last: ExportRun & { readonly leads: number };
   readonly leads: number;
 };

@@ -13,12 +13,10 @@ import {
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
-  /** ID of the newest code. */
   readonly id: string;
   readonly email: string;
   readonly submission_id: string | null;
   readonly attribution: string | null;
-  /** Time of the newest request. */
   readonly asked_at: number;
   readonly codes: number;
   readonly wrong_tries: number;

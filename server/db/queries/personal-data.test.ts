@@ -83,7 +83,6 @@ for (const engine of ENGINES) {
     it('is in no unclassified table or column', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsIn(db), knownColumns());
-      // A later migration could do this.
       await sql`alter table leads add column telephone text`.execute(db);
       assert.notDeepEqual(await columnsIn(db), knownColumns());
       await close();
@@ -150,7 +149,6 @@ for (const engine of ENGINES) {
         });
 
         const after = await dump(server);
-        // A network's window doesn't identify a person.
         const { limit_windows: windows, ...others } = after;
         assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
         assert.doesNotMatch(JSON.stringify(windows), /ada@/i);

@@ -57,7 +57,6 @@ export async function erasePersonalData(
 ): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  // A form or code of this address may be in progress.
   await lockAddress(tx, engine, email);
   let leadIds: readonly string[] = [];
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {

@@ -16,9 +16,7 @@ const isOfVariant = (variant: string | undefined) =>
 export type Group = {
   /** Days since 1970, in UTC. */
   readonly day: number;
-  /** Attribution of the first form; null if erased. */
   readonly attribution: string | null;
-  /** Empty if the e-mail address was erased. */
   readonly domain: string;
   /** May be negative, because it corrects another group. */
   readonly people: number;
@@ -27,7 +25,6 @@ export type Group = {
 /** Counts by the day of the first request. Add up the groups. */
 export type AskedGroup = Group & {
   readonly fate: CodeFate;
-  /** 1 if a code is known to have been mailed. */
   readonly mailed: 0 | 1;
   /** From mailing to entry. */
   readonly seconds: number | null;
@@ -114,7 +111,6 @@ async function* leadSlices(db: Db, { from, to }: Span) {
   yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
 }
 
-/** Leads are kept longer than their codes. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
@@ -141,7 +137,7 @@ export type AnswerGroup = {
 /**
  * Add up the groups.
  * @param options withAttribution: makes many groups; otherwise it is null
- * @returns answers as JSON; null if there are none
+ * @returns answers as JSON, or null
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -160,7 +156,6 @@ export async function* answerGroups(
   }
 }
 
-/** Also true for removed variants. */
 export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
   const row = await db
     .selectFrom('leads')
@@ -261,7 +256,6 @@ export const fateOfFacts = sql<CodeFate>`case
   when late = 1 then 'too-late'
   else 'unknown' end`;
 
-/** @returns attributions as JSON, each once per page */
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
     for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {

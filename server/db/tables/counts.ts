@@ -81,7 +81,6 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
   return row !== undefined;
 }
 
-/** Includes the last day. */
 export async function funnelSums(
   db: Db,
   {
@@ -128,13 +127,11 @@ export type VariantCount = {
   readonly count: number;
 };
 
-/** The caller knows the variants, so the rows are limited. */
 export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
   if (counts.length === 0) return;
   const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;
   await db
     .insertInto('variant_counts')
-    // Sorted, so concurrent processes don't deadlock.
     .values(counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
     .onConflict((conflict) =>
       conflict

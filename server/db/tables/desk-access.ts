@@ -29,7 +29,6 @@ export const sessionsOf = (db: Db, { email, now }: { email: string; now: number 
     .orderBy('id', 'desc')
     .execute();
 
-/** @returns false if they have no such session */
 export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_sessions')
@@ -41,7 +40,6 @@ export async function deleteSession(db: Db, { id, email }: { id: string; email: 
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
 
-/** @returns false if the ID already exists */
 export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('desk_passkeys')
@@ -80,7 +78,6 @@ export async function noteUse(
   return numUpdatedRows > 0n;
 }
 
-/** @returns false if they have no such passkey */
 export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_passkeys')

@@ -5,7 +5,6 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 export type ImportedPerson = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  /** Pseudonyms of the address (server/secrets/secrets.ts). */
   readonly pseudonyms: readonly string[];
   readonly consentGivenAt: number | null;
 };
@@ -13,12 +12,9 @@ export type ImportedPerson = LeadAnswers & {
 export type ImportCounts = {
   readonly imported: number;
   readonly withoutConsentTime: number;
-  /** Imported earlier; left unchanged. */
   readonly alreadyImported: number;
   readonly verified: number;
-  /** Erased people, who are not imported again. */
   readonly erased: number;
-  /** Suppressed for another reason (suppressions.ts). */
   readonly suppressed: number;
 };
 
@@ -38,7 +34,6 @@ export async function importPeople(
 ): Promise<ImportCounts> {
   if (dryRun) return (await sortOut(db, people)).counts;
   return db.transaction().execute(async (tx) => {
-    // One of them may be erased meanwhile.
     await lockAddresses(
       tx,
       engine,

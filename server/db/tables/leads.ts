@@ -112,7 +112,6 @@ export async function findReader(db: Db, id: string): Promise<Reader | undefined
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
 }
 
-/** @returns whether it was the first time */
 export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('leads')

@@ -92,7 +92,6 @@ const SLICES = 24;
 
 export type SlidingWindow = {
   readonly key: string;
-  /** Read, but never written. */
   readonly formerKeys?: readonly string[];
   readonly windowMs: number;
 };

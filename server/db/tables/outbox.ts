@@ -17,7 +17,6 @@ export const UNKNOWN_KIND = 'unknown kind';
 /** A permanent error that concerns the site, not the mail. It is retried. */
 export const REFUSES_US = 'refuses us';
 
-/** Errors that may concern only this mail. */
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
 
 export async function findMailOfCode(
@@ -67,7 +66,6 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
 }
 
 export type WaitingMail = {
-  /** Empty for a notice. */
   readonly domain: string;
   readonly count: number;
   readonly oldestCreatedAt: number;
@@ -178,7 +176,6 @@ export async function countRefusals(db: Db, since: number): Promise<number> {
 }
 
 export type RefusedMail = {
-  /** Empty for a notice. */
   readonly domain: string;
   readonly reply: string;
   readonly count: number;

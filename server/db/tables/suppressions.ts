@@ -32,7 +32,6 @@ export async function suppress(
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {
     if (listed.email !== null || email === null) return false;
-    // An erasure or expiry had removed the address.
     await tx
       .updateTable('suppressions')
       .set({ email, note, created_at: now })

@@ -24,7 +24,6 @@ export type ListedEvent = Omit<
   'payload' | 'lease_id' | 'leased_until' | 'position' | 'reply'
 > & { readonly answer: string | null };
 
-/** Dead events first, then the oldest. */
 export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
   const some = (which: typeof isQueued, limit: number) =>
     db

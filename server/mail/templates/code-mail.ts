@@ -55,7 +55,6 @@ type Facts = {
   readonly reference: string;
   readonly validForMs: number;
   readonly title: string;
-  /** Used by screen readers and translators. */
   readonly language: string;
 };
 

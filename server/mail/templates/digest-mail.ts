@@ -33,7 +33,6 @@ const PeriodFigures = z.object({
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
   sources: z.array(z.object({ source: z.string(), leads: z.number() })),
 });
-/** Contains nothing about a person. */
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
 export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
@@ -75,7 +74,6 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   whole: 'whole',
 };
 
-/** Their numbers are far larger than those of people. */
 const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
@@ -180,7 +178,6 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
   ];
 }
 
-/** Characters, few enough for a phone. */
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 

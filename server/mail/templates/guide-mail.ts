@@ -28,7 +28,6 @@ import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
-/** A guide that arrives days later is a surprise. */
 const WORTH_SENDING_MS = 24 * 3_600_000;
 
 /** Lets codes go first, because visitors wait for them. */

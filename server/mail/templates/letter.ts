@@ -16,19 +16,16 @@ export type LetterParts = {
   readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   readonly language: string;
-  /** Colour of buttons, dark enough for white text. */
   readonly accent: string;
   /** Shown in mail that advertises. */
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   readonly publicUrl: string;
-  /** Null if disabled. */
   readonly guide: GuideMail | null;
 };
 
 export type GuideMail = {
   readonly words: GuideEmail;
-  /** Null if the mail has a link. */
   readonly attachment: string | null;
 };
 

@@ -33,7 +33,6 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-/** Single mails per hour. */
 const ONE_BY_ONE_MAX = 10;
 const NAMED_MAX = 50;
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
@@ -155,7 +154,6 @@ export function composeNewLeadEmail(
   });
 }
 
-/** @param facts count: including leads not named */
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
   {
@@ -214,7 +212,6 @@ export const inSmallWords = (text: string): Block => ({
   html: `<p style="margin:0 0 16px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
 });
 
-/** @param count total number, including leads not listed */
 export function listOf(
   words: NewLeadEmail,
   language: string,
