@@ -27,9 +27,9 @@ for (const name of ENGINE_NAMES) {
       page = await engine.newPage();
     });
     test.afterEach(async () => {
-      const complaints = (await page.complaints()).filter((complaint) => !API_ANSWER.test(complaint));
+      const pageErrors = (await page.pageErrors()).filter((error) => !API_ANSWER.test(error));
       await page.close();
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
     });
 
     if (name === 'chromium') {

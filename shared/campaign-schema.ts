@@ -453,16 +453,16 @@ const ownField = z
   })
   .check(
     z.superRefine(({ kind, options, maxLength, autocomplete }, context) => {
-      const complain = (entry: string, message: string) =>
+      const report = (entry: string, message: string) =>
         context.addIssue({ code: 'custom', path: [entry], message });
       const isChoice = kind === 'choice' || kind === 'choices';
       if (isChoice && options === undefined)
-        complain('kind', 'needs options: a list of the answers to choose from');
+        report('kind', 'needs options: a list of the answers to choose from');
       if (!isChoice && options !== undefined)
-        complain('options', 'belong to the kinds choice and choices; remove them, or change the kind');
-      if (isChoice && maxLength !== undefined) complain('maxLength', 'belongs to the other kinds; remove it');
+        report('options', 'belong to the kinds choice and choices; remove them, or change the kind');
+      if (isChoice && maxLength !== undefined) report('maxLength', 'belongs to the other kinds; remove it');
       if (kind === 'choices' && autocomplete !== undefined)
-        complain('autocomplete', 'belongs to the other kinds; remove it');
+        report('autocomplete', 'belongs to the other kinds; remove it');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
           context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });
@@ -472,7 +472,7 @@ export type OwnField = z.infer<typeof ownField>;
 
 const ownFields = z.array(ownField).check(
   z.superRefine((fields: readonly OwnField[], context) => {
-    const complain = (path: PropertyKey[], message: string) =>
+    const report = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     const firstWith = (key: (field: OwnField) => string | undefined, at: number) =>
       fields.findIndex((field) => key(field) !== undefined && key(field) === key(fields[at]!));
@@ -481,7 +481,7 @@ const ownFields = z.array(ownField).check(
     for (const [at, field] of fields.entries()) {
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
-          complain([at, entry], `${field[entry]} is another field's already; choose another one`);
+          report([at, entry], `${field[entry]} is another field's already; choose another one`);
       for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
         OwnField['properties']
       >)[])
@@ -489,14 +489,14 @@ const ownFields = z.array(ownField).check(
           firstWith((other) => other.properties?.[program], at) < at &&
           field.properties?.[program] !== undefined
         )
-          complain(
+          report(
             [at, 'properties', program],
             `${field.properties[program]} takes another field's answer already; choose another one`,
           );
       length += longestAnswer(field);
       if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
         isTooMuch = true;
-        complain(
+        report(
           [at],
           `up to here, answers may have ${length} characters, and a form takes ${ANSWERS_MAX_LENGTH}; set a smaller maxLength, or ask less`,
         );

@@ -67,7 +67,7 @@ export function examineSecret(
             `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret.`,
           ),
         ]
-      : [secret.note(`There is no secret yet: the first start makes one and keeps it in ${file}.`)];
+      : [secret.note(`There is no secret yet: the first start creates one and stores it in ${file}.`)];
   const where = kept === null ? 'APP_SECRET' : file;
   const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))

@@ -30,9 +30,9 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, although its secret is there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
+              `There is no database at ${database.file}, although its secret exists. Do not restart a running page: see "What do I do when something breaks?" in docs/running.md.`,
             )
-          : note(`There is no database at ${database.file} yet: the first start makes it.`),
+          : note(`There is no database at ${database.file} yet: the first start creates it.`),
       );
   }
   const { look, damage, failure } = await see(database, signal);

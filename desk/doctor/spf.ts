@@ -74,7 +74,7 @@ export async function examineSpf(
     const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
     findings.push(
       problem(
-        `The SPF record of ${domain} needs ${lookups} look-ups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Take out what no longer sends for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
+        `The SPF record of ${domain} needs ${lookups} lookups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Remove terms of services that no longer send for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
         publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
       ),
     );
@@ -91,7 +91,7 @@ export async function examineSpf(
   return findings.length > 0
     ? findings
     : ok(
-        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} look-ups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
+        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} lookups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
       );
 }
 

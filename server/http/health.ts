@@ -62,10 +62,10 @@ export function addHealthRoute(
       if (mail === 'behind')
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
-      request.log.error({ err: error }, 'The database does not answer.');
+      request.log.error({ err: error }, 'The database does not respond.');
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
-      return sick('The database does not answer.');
+      return sick('The database does not respond.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });

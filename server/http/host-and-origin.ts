@@ -79,10 +79,10 @@ export function refuseOtherOrigins(
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        `A form came from another address than ${ours}, and was refused. ${
+        `A form sent from another URL than ${ours} was refused. ${
           urlSetting === null
-            ? 'Open the page at its own.'
-            : `If people open the page there, set ${urlSetting} to it.`
+            ? 'Open the page at this URL.'
+            : `If people open the page at the other URL, set ${urlSetting} to it.`
         }`,
       );
     }

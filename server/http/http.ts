@@ -173,7 +173,7 @@ function createStrippedPathWarning(
     if (!address.startsWith('/api/') && fileAt(address) === null) return;
     warned = true;
     log.warn(
-      `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +
+      `A request without ${path}, the path of PUBLIC_URL, got a 404. The proxy must pass the path on: in nginx, ` +
         'use proxy_pass without a path after the port; in Caddy, use handle instead of handle_path.',
     );
   };

@@ -156,18 +156,18 @@ export function createMinuteLog<What extends string>(
   const none = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<What, number>;
   let counts: Record<What, number> | null = null;
   let minute: NodeJS.Timeout | undefined;
-  const say = (): void => {
+  const writeCounts = (): void => {
     minute = undefined;
     if (counts === null) return;
     logger.warn(counts, sentence);
     counts = null;
-    minute = setTimeout(say, MINUTE_MS).unref();
+    minute = setTimeout(writeCounts, MINUTE_MS).unref();
   };
   return {
     note: (what) => {
       counts ??= { ...none };
       counts[what] += 1;
-      if (minute === undefined) say();
+      if (minute === undefined) writeCounts();
     },
     close: () => clearTimeout(minute),
   };

@@ -90,7 +90,7 @@ function createOthers(
       if (!others.has(name)) look();
     } catch (error) {
       // A build may be deleting a release. This server's own files are in memory.
-      log.warn({ err: error }, 'The other releases in dist/ could not be read.');
+      log.warn({ err: error }, 'Other releases in dist/ could not be read.');
     }
     return others.get(name);
   };

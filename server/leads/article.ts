@@ -74,7 +74,7 @@ export async function noteFirstReading(
     } catch (error) {
       log.warn(
         { err: error },
-        'A reading of the article could not be stored. The next reading will be stored instead.',
+        'The first reading of the article could not be stored. The next one will be stored instead.',
       );
     }
   };

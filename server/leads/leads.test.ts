@@ -362,11 +362,11 @@ for (const engine of ENGINES) {
         thief.cookies.set('session', session);
         assert.equal((await thief.get('/api/article')).statusCode, 200);
         await server.advance(31 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last for ever');
+        assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last forever');
         await server.advance(-32 * 24 * 3600);
         assert.equal((await thief.get('/api/article')).statusCode, 200, 'a clock set back ends none');
         await server.advance(-30 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last for ever');
+        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last forever');
       }));
 
     it('gets the code screen back only in the same browser', () =>

@@ -113,8 +113,7 @@ export function openMail(parts: MailParts): OpenMail {
           logOutcome(logger, event);
           onOutcome(event);
         },
-        onError: (error) =>
-          logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
+        onError: (error) => logger.error({ err: error }, 'The mail worker failed and will retry.'),
       });
     },
     stop: async () => worker?.stop(),
@@ -132,8 +131,7 @@ const guideMailOf = (
 
 function logOutcome(logger: Logger, event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A mail was sent.');
-  else if (event.type === 'dropped')
-    logger.warn('A mail was dropped because it was no longer relevant at its turn.');
+  else if (event.type === 'dropped') logger.warn('A mail was dropped because it was no longer needed.');
   else {
     // The reply isn't logged, because mail servers often repeat the address in it.
     const { type, errorClass } = event;

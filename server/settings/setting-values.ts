@@ -52,7 +52,7 @@ const RETENTION_MIN_DAYS = 9;
 export const retentionDays: ReadSetting<number> = valueOf((text) => {
   const days = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   return days === 0 || days >= RETENTION_MIN_DAYS ? days : null;
-}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back that far`);
+}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 to keep data forever: limits and the breaker look back that far`);
 
 export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];

@@ -206,7 +206,7 @@ export const SETTINGS = {
     group: 'Kept data',
     value: retentionDays,
     default: '30',
-    meaning: 'Days that unverified data is kept; at least 9, or 0 for ever.',
+    meaning: 'Days that unverified data is kept; at least 9, or 0 to keep it forever.',
     details: 'Verified leads and their receipts stay.',
   },
   MAIL_RETENTION_DAYS: {

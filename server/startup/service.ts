@@ -186,9 +186,7 @@ async function openParts(
     replacements.onBreakerOpened?.(reason);
     mail
       .queueBreakerNotice(reason)
-      .catch((error: unknown) =>
-        logger.error({ err: error }, 'The notice about the breaker could not be queued.'),
-      );
+      .catch((error: unknown) => logger.error({ err: error }, 'The breaker notice could not be queued.'));
   };
 
   return {

@@ -1,5 +1,5 @@
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import type { AskedGroup, CodeFate, Group } from '#server/db/queries/report-figures.ts';
+import type { AskedGroup, CodeStatus, Group } from '#server/db/queries/report-figures.ts';
 import type { PageViews } from '#server/stats/stats.ts';
 
 /** Strangers can type any source; beyond this number, the smallest are counted as OTHERS. */
@@ -14,7 +14,7 @@ export type PeopleCount = {
   readonly days: Map<number, Sums>;
   readonly sources: Map<string, Sums>;
   readonly domains: Map<string, Sums>;
-  readonly fates: Map<CodeFate, number>;
+  readonly fates: Map<CodeStatus, number>;
   readonly secondsToEnter: Map<number, number>;
 };
 

@@ -3,7 +3,7 @@ import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts'
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
   askedGroups,
-  type CodeFate,
+  type CodeStatus,
   type Group,
   leadGroups,
   type Span,
@@ -50,7 +50,7 @@ export type Figures = {
   readonly leads: number;
   readonly funnel: readonly Step[] | null;
   readonly timeToEnter: TimeToEnter | null;
-  readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
+  readonly notEntered: readonly { readonly fate: Exclude<CodeStatus, 'entered'>; readonly people: number }[];
   readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
   readonly bySource: readonly (Row & Seen)[];
   readonly byPlatform: readonly Row[];

@@ -104,8 +104,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
           logOutcome(logger, outcome);
           onOutcome(outcome);
         },
-        onError: (error) =>
-          logger.error({ err: error }, 'The webhook worker could not do its work; it will try again.'),
+        onError: (error) => logger.error({ err: error }, 'The webhook worker failed and will retry.'),
       });
     },
     stop: async () => worker?.stop(),
@@ -117,7 +116,7 @@ function logOutcome(logger: Logger, outcome: WebhookOutcome): void {
   else if (outcome.type === 'dead')
     logger.error(
       outcome,
-      'An event could not be sent to a webhook, and will not be tried again. See `desk webhooks list`.',
+      'An event could not be sent to a webhook and will not be retried. See `desk webhooks list`.',
     );
-  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be tried again.');
+  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be retried.');
 }

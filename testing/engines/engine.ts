@@ -25,7 +25,7 @@ export type EnginePage = {
   readonly resize: (width: number, height: number) => Promise<void>;
   readonly screenshot: (file: string, fullPage?: boolean) => Promise<void>;
   /** Console errors and uncaught errors. WebDriver misses those during loading. */
-  readonly complaints: () => Promise<readonly string[]>;
+  readonly pageErrors: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 

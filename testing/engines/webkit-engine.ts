@@ -87,19 +87,19 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const newPage = async (): Promise<EnginePage> => {
     const driver = await startBrowser();
     version = `WebKitGTK ${(await driver.getCapabilities()).get('browserVersion') as string}`;
-    const complaints: string[] = [];
-    const keepComplaints = async () => {
-      complaints.push(...(await driver.executeScript<string[]>(HEARD)));
+    const pageErrors: string[] = [];
+    const keepErrors = async () => {
+      pageErrors.push(...(await driver.executeScript<string[]>(HEARD)));
     };
     await resize(driver, VIEWPORT.width, VIEWPORT.height);
     return {
       open: async (url) => {
-        await keepComplaints();
+        await keepErrors();
         await driver.get(url);
         await driver.executeScript(LISTEN);
       },
       reload: async () => {
-        await keepComplaints();
+        await keepErrors();
         await driver.navigate().refresh();
         await driver.executeScript(LISTEN);
       },
@@ -134,9 +134,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
         driver.executeScript(`return (${run.toString()})(...arguments)`, ...argument),
       resize: (width, height) => resize(driver, width, height),
       screenshot: (file, fullPage = false) => screenshot(driver, file, fullPage),
-      complaints: async () => {
-        await keepComplaints();
-        return complaints;
+      pageErrors: async () => {
+        await keepErrors();
+        return pageErrors;
       },
       close: () => driver.quit(),
     };

@@ -24,7 +24,7 @@ export type Group = {
 
 /** Counts by the day of the first request. Add up the groups. */
 export type AskedGroup = Group & {
-  readonly fate: CodeFate;
+  readonly fate: CodeStatus;
   readonly mailed: 0 | 1;
   /** From mailing to entry. */
   readonly seconds: number | null;
@@ -60,7 +60,7 @@ export async function* askedGroups(
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
       with facts as (${facts}), named as (
-        select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
+        select day, ${domainExpression('email', engine)} as domain, ${statusOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.id = facts.submission_id) as attribution
         from facts ${ofVariant}
       )
@@ -226,7 +226,7 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
  * `open`: mailed and still valid. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: permanently, by
  * the mail server. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer stored.
  */
-export type CodeFate =
+export type CodeStatus =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
 const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
@@ -246,7 +246,7 @@ export const codeFacts = (now: number, of: 'code' | 'person') => {
     ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
 };
 
-export const fateOfFacts = sql<CodeFate>`case
+export const statusOfFacts = sql<CodeStatus>`case
   when entered = 1 then 'entered'
   when live = 1 then 'open'
   when wrong_tries > 0 then 'wrong-tries'
