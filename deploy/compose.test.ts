@@ -1,4 +1,4 @@
-// Checks the text of compose.yaml; `npm run prove:image` runs its containers.
+// Only the text is checked here; `npm run prove:image` runs the containers.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -21,7 +21,6 @@ type Package = Readonly<Record<string, unknown>> & {
 };
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as Package;
 
-/** Runs the Dockerfile's own command. */
 function commandOf(beginning: string): string {
   const command = new RegExp(`(?:RUN|&&) (${beginning}(?:.*\\\\\\n)*.*)`).exec(DOCKERFILE)?.[1];
   assert.ok(command, beginning);

@@ -24,7 +24,7 @@ async function analyzed(name: string, unit: string, ...parameters: readonly stri
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
-    // A link without spaces, because systemd would split the path of the checkout.
+    // systemd would split the path of the checkout at spaces, so this link has none.
     const checkout = path.join(folder, 'checkout');
     symlinkSync(PROJECT_FOLDER, checkout);
     writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));

@@ -1,4 +1,4 @@
-// The operator's visit counter on a second host. The scripts here imitate each tool's documented behaviour.
+// The scripts here imitate each tool's documented behaviour.
 import type { Browser, BrowserContext } from '@playwright/test';
 
 import { matomoCampaign, plausibleCampaign, umamiCampaign } from '#testing/other-campaigns.ts';
@@ -135,13 +135,11 @@ for (const [name, tool] of Object.entries(TOOLS)) {
       const answer = await page.goto(
         `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
       );
-      // Without a touch, only the landing page counts as seen.
       await expect.poll(() => counter.sent.length).toBe(1);
       const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
       expect(
         policy.filter((line) => line.includes(COUNTER_ORIGIN)).map((line) => line.split(' ')[0]),
       ).toEqual(['script-src', 'connect-src']);
-      // The 404 page may not load a counter.
       const missing = await page.request.get(`${site.url}/nothing/here`);
       expect(missing.headers()['content-security-policy']).not.toContain(COUNTER_ORIGIN);
       const order = await page.evaluate((origin) => {

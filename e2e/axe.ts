@@ -4,12 +4,12 @@ import axe from 'axe-core';
 import { expect } from './fixtures.ts';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The rules that depend on the theme. */
+/** Rules that depend on the theme. */
 const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 type WithAxe = { readonly axe: typeof axe };
 
-/** Loads axe once per page. Removes colour transitions, so that no mixed colours are tested. */
+/** Removes colour transitions, so that no mixed colours are tested. */
 async function ensureAxe(page: Page): Promise<void> {
   if (await page.evaluate(() => 'axe' in window)) return;
   await page.evaluate(axe.source);
@@ -41,7 +41,6 @@ async function violations(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
-/** Like the theme toggle, but stores nothing. */
 const showTheme = (page: Page, theme: 'light' | 'dark'): Promise<void> =>
   page.evaluate((name) => {
     const { classList } = document.documentElement;

@@ -1,4 +1,3 @@
-// Failing API calls: no network, a proxy's error page, a captive portal, a lost response or none.
 import type { Page } from '@playwright/test';
 
 import {
@@ -152,7 +151,7 @@ test('a code that could not be checked stays in its boxes and is not called wron
       const answered = page.waitForResponse('**/api/verify');
       await page.keyboard.press('Enter');
       await answered;
-      // Until the page has handled the response, a press does nothing.
+      // A press does nothing until the page has handled the response.
       await expect(visitor.box(1)).toBeEnabled();
       await expect(page.getByText('Your code could not be checked.')).toBeVisible();
       await expect(tryAgain(page)).toBeFocused();
@@ -240,7 +239,6 @@ test('a code screen after an unreadable response survives a reload', async ({ pa
   });
   await page.goto('/');
   await visitor.askForCode();
-  // The page does not know the challenge's ID, so it restores the browser's newest.
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.openArticle();

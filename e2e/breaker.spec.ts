@@ -32,7 +32,6 @@ test('with the breaker open, the browser solves a proof of work and the code arr
       page.on('request', (request) => {
         const { pathname } = new URL(request.url());
         loaded.push(pathname);
-        // The call with the proof also names the consent wording.
         if (pathname === PATH + API.leads)
           expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
       });

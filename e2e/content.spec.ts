@@ -106,7 +106,6 @@ code
     ['td:last-child', 'text-align', '-webkit-right'],
   ] as const)
     expect(await look(selector, property), selector).toBe(value);
-  // The bullet is outside the text but inside the page.
   for (const list of ['ul', 'ol'])
     expect(Number.parseFloat(await look(list, 'padding-inline-start'))).toBeGreaterThan(16);
   expect(Number.parseFloat(await look('h3', 'margin-top'))).toBeGreaterThan(

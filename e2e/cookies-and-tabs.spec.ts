@@ -34,7 +34,6 @@ test('a code used in another tab opens the article with its session', async ({ v
   const code = await visitor.mailedCode();
   const second = createVisitor(await context.newPage(), site);
   await second.startAtCode({ email: visitor.email });
-  // The challenge is still open, so a wrong code is only wrong.
   await second.enterCode(wrongFor(code));
   await expect(second.toast).toContainText('400: That code is wrong');
   await second.closeToast();

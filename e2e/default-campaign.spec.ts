@@ -1,5 +1,5 @@
-// The specification's words and numbers in campaign/. Other tests use testing/campaign. Operators who change campaign/
-// delete this file or adapt it.
+// The specification's words and numbers in campaign/. Other tests use testing/campaign. Operators who change campaign/ delete
+// this file or adapt it.
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { expect, test } from './fixtures.ts';
 

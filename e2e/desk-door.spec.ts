@@ -143,7 +143,6 @@ test('the link of desk open works once', async ({ page, desk, browser }) => {
   try {
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const link = line.toString().trim();
-    // The page asks for the user before the link is used, and gets the response afterwards.
     const taken = page.waitForResponse('**/api/sign-in/link');
     let first = true;
     await page.route('**/api/me', async (route) => {

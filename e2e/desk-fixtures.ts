@@ -1,4 +1,3 @@
-// A site with its desk and signed-in desk users. Mail is really sent.
 import { request, type Page } from '@playwright/test';
 
 import type { Answer } from '#desk/endpoints/endpoint.ts';
@@ -14,7 +13,7 @@ import { expect, test as base } from './fixtures.ts';
 
 export { expect };
 
-/** DESK_PEOPLE: one with all rights, one who may only read, two who sign in during a test. */
+/** One user has all rights, one may only read, two sign in during a test. */
 export const PEOPLE = {
   all: 'ada@example.com',
   read: 'bob@example.com',
@@ -28,10 +27,8 @@ type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
 export type DeskSite = {
   readonly site: Site;
   readonly url: string;
-  /** Day (UTC) of the leads, as 2026-11-20. */
   readonly madeOn: string;
   readonly newestCode: (email: string) => Promise<string>;
-  /** Signs in without a page. */
   readonly signIn: (email: string, userAgent?: string) => Promise<SessionHeader>;
   readonly signedIn: (who: 'all' | 'read') => Promise<SessionHeader>;
 };
@@ -57,7 +54,7 @@ export const LEADS = [
 
 const OWN_ANSWERS = { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] } as const;
 
-/** Unchanged by tests. */
+/** Tests must not change this lead. */
 export const KEPT_LEAD = {
   name: 'Grace Hopper',
   company: 'Compilers & Co',
@@ -117,7 +114,7 @@ type DeskOptions = {
 
 async function startDeskSite({ env, leads, lost = [] }: DeskOptions): Promise<DeskSite> {
   const port = await freePort();
-  // Passkeys need a host name; browsers refuse them for IP addresses.
+  // Browsers refuse passkeys for IP addresses, so this is a host name.
   const url = `http://localhost:${port}`;
   const site = await startSite({
     env: {
@@ -206,7 +203,7 @@ export const test = base.extend<DeskFixtures, WorkerFixtures>({
   },
 });
 
-/** Tests may change this desk: custom questions, lost leads, the guide by mail, a webhook. */
+/** Tests may change this desk. */
 export const changingTest = test.extend<object, { readonly receiver: Receiver }>({
   receiver: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern

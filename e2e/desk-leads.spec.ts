@@ -132,7 +132,6 @@ test('a list continues while the server is searching, and can be stopped', async
   await page.getByRole('button', { name: 'Stop looking' }).click();
   await expect(page.getByRole('button', { name: 'Look further back' })).toBeVisible();
   const when = asked;
-  // Otherwise the list would have sent many requests by now.
   await page.evaluate(async () => {
     for (let answers = 0; answers < 5; answers += 1) await fetch('/api/me');
   });
@@ -210,7 +209,6 @@ test('typed and filled-in days are searched once complete, and leave no history 
   await expect(page.getByText('Days are in UTC, both included.')).toBeVisible();
   const from = page.getByLabel('From');
   await from.focus();
-  // A slow typist: each digit makes a different year.
   for (const digit of '01112026') {
     await page.keyboard.type(digit);
     await page.clock.runFor(400);

@@ -1,11 +1,10 @@
-// Uses Chromium's virtual authenticator.
 import type { CDPSession, Page } from '@playwright/test';
 
 import { expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
 type Authenticator = {
-  /** False: the user does not confirm, as when the browser's dialogue is cancelled. */
+  /** With false the user does not confirm, as when the browser's dialogue is cancelled. */
   readonly agrees: (isUserVerified: boolean) => Promise<unknown>;
 };
 
@@ -124,7 +123,6 @@ test('a passkey that the server refuses is reported and can be tried again', asy
   await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
   await expect(dialogue.getByRole('alert')).toContainText('The server could not be reached.');
   fails = false;
-  // A different challenge from the server's.
   await page.route('**/api/passkeys/options', async (route) => {
     const response = await route.fetch();
     const options = (await response.json()) as { readonly challenge: string };

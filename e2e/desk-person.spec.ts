@@ -134,7 +134,6 @@ test('mail is stopped with a note and resumes only when no other reason remains'
   await undo();
   await expect(page.getByText('The address can be mailed again.')).toBeVisible();
   await expect(stopped).toBeHidden();
-  // The button that opened the dialogue is gone.
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect(entry(page, 'Was taken off the list')).toBeVisible();
 

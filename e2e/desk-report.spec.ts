@@ -107,7 +107,6 @@ test('a printed report has every column and folded table, and a week fits on two
   await expect(columns).toHaveText(['Source', 'Asked', 'Entered', 'Share', 'New leads']);
   const pdf = await file.pdf({ preferCSSPageSize: true });
   expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeLessThanOrEqual(2);
-  // The faces of the site, in the file.
   expect(await file.evaluate(() => [...document.fonts].map(({ family }) => family))).toEqual([
     'Newsreader',
     'Hanken Grotesk',

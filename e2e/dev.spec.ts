@@ -1,4 +1,4 @@
-// `npm run dev`: page and API from the sources, with an inbox in the browser.
+// `npm run dev` serves page and API from the sources, with an inbox in the browser.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -189,7 +189,7 @@ test.describe('running development server', () => {
     await saved(page, () =>
       replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n'),
     );
-    // Saved before the form is filled in, because a reload discards the consent.
+    // A reload discards the consent, so this is saved before the form is filled in.
     await saved(page, () =>
       replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter'),
     );
@@ -204,7 +204,6 @@ test.describe('running development server', () => {
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
-    // Otherwise they would ask the ending server for changes.
     await inbox.close();
     await page.close();
   });
@@ -228,7 +227,6 @@ test.describe('running development server', () => {
     });
     const answered = once(form, 'response') as Promise<[IncomingMessage]>;
     form.write(answers.slice(0, 10));
-    // The API restarts while the page reloads.
     const reload = page.waitForRequest((sent) => sent.isNavigationRequest());
     replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I agree to be mailed.\n');
     await reload;

@@ -40,7 +40,6 @@ test('the guide can be downloaded below the article during the session', async (
       expect(readFileSync(await download.path(), 'utf8')).toBe(FILE);
       await expect(visitor.article).toBeVisible();
 
-      // The server does not respond.
       await context.setOffline(true);
       await button.click();
       await expect(visitor.toast.filter({ hasText: 'Download as PDF' })).toContainText('could not be loaded');

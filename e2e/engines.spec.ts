@@ -1,5 +1,4 @@
-// Runs in every engine; see testing/engines/. Tests that need a held response, a stopped clock or touch run only in
-// Chromium.
+// Runs in every engine (testing/engines/). Tests that need a held response, a stopped clock or touch run only in Chromium.
 import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
 import { sees, waitFor, type Engine, type EngineName, type EnginePage } from '#testing/engines/engine.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -14,7 +13,6 @@ const API_ANSWER = /\/api\/|status of 4\d\d/;
 for (const name of ENGINE_NAMES) {
   const start = findEngine(name);
   test.describe(name, () => {
-    // One worker, so that the browser starts once.
     test.describe.configure({ mode: 'default', timeout: 180_000 });
     test.skip(start === undefined, `${name.toUpperCase()} WAS NOT TESTED: it is not installed.`);
 
@@ -29,9 +27,9 @@ for (const name of ENGINE_NAMES) {
       page = await engine.newPage();
     });
     test.afterEach(async () => {
-      const complaints = (await page.complaints()).filter((complaint) => !API_ANSWER.test(complaint));
+      const pageErrors = (await page.pageErrors()).filter((error) => !API_ANSWER.test(error));
       await page.close();
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
     });
 
     if (name === 'chromium') {
@@ -66,7 +64,6 @@ for (const name of ENGINE_NAMES) {
           await sees(page, sentence);
         await hasFocus(page, 'Full Name *');
       });
-      // Copies the code with keys, as in any program.
       await page.type('The code is 999-998');
       await page.press('Control+a');
       await page.press('Control+c');

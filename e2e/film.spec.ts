@@ -48,10 +48,8 @@ test('the film is a thumbnail, then a player, then a button to the form', async 
   const film = await boxOf(video);
   const over = await boxOf(button);
   expect(over.y).toBeGreaterThan(film.y);
-  // The player's own controls need the lowest part.
   expect(over.y + over.height).toBeLessThan(film.y + 0.7 * film.height);
 
-  // On replay, the button must not cover the film.
   await video.evaluate((element: HTMLVideoElement) => {
     element.currentTime = 0;
     return element.play();

@@ -1,4 +1,3 @@
-// Fixtures of all browser tests: a running site, a page that must not log errors, and a visitor.
 import {
   test as base,
   expect,
@@ -140,11 +139,10 @@ export function requestsTo(page: Page, path: string | RegExp): Request[] {
 
 type Answer = NonNullable<Parameters<Route['fulfill']>[0]>;
 
-/** Responds once instead of the server; null fails the request. */
+/** Replaces one response of the server; null fails the request. */
 export const answerOnce = (page: Page, url: string, answer: Answer | null): Promise<unknown> =>
   page.route(url, (route) => (answer ? route.fulfill(answer) : route.abort()), { times: 1 });
 
-/** Blocks requests until the returned function is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(url, async (route) => {
@@ -154,7 +152,6 @@ export async function hold(page: Page, url: string): Promise<() => void> {
   return held.resolve;
 }
 
-/** How far the page scrolls sideways, in pixels. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
@@ -211,19 +208,19 @@ export async function boxOf(locator: Locator): Promise<Box> {
   return box;
 }
 
-/** Waits for animations: a moving element covers less. */
+/** A moving element covers less, so this waits for animations. */
 export async function boxAtRest(locator: Locator): Promise<Box> {
   await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
   return boxOf(locator);
 }
 
-/** Like a server of an earlier release: the page then fetches the article. */
+/** Without the article in the response, the page fetches it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>
     route.continue({ headers: { ...route.request().headers(), prefer: 'return=minimal' } }),
   );
 
-/** Collects errors of the page, except for API responses, which tests provoke. */
+/** API responses don't count, because tests provoke them. */
 function watchForErrors(context: BrowserContext): string[] {
   const errors: string[] = [];
   context.on('console', (message) => {

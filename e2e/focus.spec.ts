@@ -92,7 +92,6 @@ test("a reload focuses the start of its stage and keeps the stage's title", asyn
   const code = await visitor.mailedCode();
   await page.reload();
   await expect(visitor.codeScreen).toBeVisible();
-  // The heading has the focus until the server has confirmed the challenge.
   await expect(visitor.box(1)).toBeFocused();
   await page.keyboard.type(code);
   await expect(page).toHaveTitle(/^Your Guide · /);
@@ -113,7 +112,6 @@ test('"Wrong address?" focuses the visible address and keeps all input', async (
     await expect(email).toHaveValue(visitor.email);
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await expect(page.getByRole('checkbox')).toBeChecked();
-    // Reopening the form starts at its heading again.
     await page.goBack();
     await expect(visitor.codeScreen).toBeVisible();
     await page.goForward();
@@ -136,7 +134,7 @@ test('Back from the form returns to the pressed button in its place', async ({ p
       await action.scrollIntoViewIfNeeded();
       await page.evaluate(() => window.scrollBy(0, 37));
       const top = () => action.evaluate((button) => Math.round(button.getBoundingClientRect().top));
-      // At the press, because Playwright may scroll before it.
+      // Measured at the press, because Playwright may scroll before it.
       const pressed = action.evaluate(
         (button) =>
           new Promise<number>((resolve) => {
@@ -212,11 +210,9 @@ test('a browser that scrolls late after Back does not move the focused button aw
   await expect(visitor.form).toBeFocused();
   await page.goBack();
   await expect(action).toBeFocused();
-  // After the browser's late scroll.
   await page.waitForFunction(() => window.scrollY > 0);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
   await expect(action).toBeInViewport({ ratio: 0.9 });
-  // Scrolling without key, wheel or pointer is the visitor's, as by screen reader or voice.
   const moved = await page.evaluate(async () => {
     window.scrollTo(0, 500);
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -20,7 +20,6 @@ test('the form has the fields, defaults and labels of the specification', async 
     Object.keys(Lead.shape),
   );
   await expect(page.getByRole('main')).not.toContainText(/\b(three|four) fields\b/i);
-  // Phones show the right keyboard for each field.
   for (const [label, capitals, key] of [
     ['Full Name *', 'words', 'next'],
     ['Company Name *', 'words', 'next'],

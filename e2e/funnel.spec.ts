@@ -58,7 +58,6 @@ test('a visit is counted once at each step, unless the visitor asked not to be c
     await visitor.askForCode();
     expect(sent.steps).toEqual(['opened']);
     await visitor.openArticle();
-    // An article in view may be unread.
     expect(sent.steps).toEqual(['opened']);
     await readToEnd(visitor);
     await expect.poll(() => sent.steps).toEqual(STEPS);

@@ -1,5 +1,4 @@
-// examples/german from the landing page into the article. Words are read from its folder, so edits there need none
-// here.
+// Words are read from examples/german, so edits there need none here.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -27,7 +26,6 @@ test('a visitor of the German campaign gets from the landing page into the artic
   await expect(page.locator('html')).toHaveAttribute('lang', 'de');
   await expect(page).toHaveTitle(site.pageTitle);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(landing.hero.headline);
-  // The build may be from the year before.
   const [before = '', after = ''] = site.copyright.split('{year}').map((part) => RegExp.escape(part));
   await expect(page.getByText(new RegExp(`${before}20\\d\\d${after}`))).toBeVisible();
   await expect(page.locator('main picture, video')).toHaveCount(0);

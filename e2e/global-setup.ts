@@ -1,4 +1,3 @@
-// Builds the most used site and the text faces, and lists missing engines.
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { keepCompiled } from '#testing/environment.ts';
 import { fontconfigFile, makeFonts } from '#testing/fonts.ts';

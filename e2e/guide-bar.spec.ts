@@ -23,7 +23,6 @@ for (const [width, height, tag] of [
         document.documentElement.dataset['shifted'] = String(shifted);
       }).observe({ type: 'layout-shift', buffered: true });
     });
-    // late-fonts.spec.ts measures shifts caused by fonts.
     await openWithFonts(page);
     await page.mouse.move(40, 200);
     await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);

@@ -1,4 +1,3 @@
-// Two guides with one nginx, configured by deploy/: under two host names, and under two paths of one host.
 import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { freePort } from '#testing/free-port.ts';
 import { campaignUnder } from '#testing/other-campaigns.ts';

@@ -60,7 +60,6 @@ test('the theme is light at first, toggled at once, and stored under "theme"', a
   await toggle.click();
   expect(await theme()).toBe('dark dark');
   await expect(frame).toHaveAttribute('content', '#12130f');
-  // The early press is not repeated after the application has started.
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
   await page.waitForLoadState('networkidle');
   expect(await theme()).toBe('dark dark');
@@ -80,7 +79,6 @@ test('the theme is light at first, toggled at once, and stored under "theme"', a
 test('the theme is right in the first frame', async ({ page, expectedErrors }) => {
   expectedErrors.push(/assets\/app-/);
   await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
-  // Blocks every script but the inline one.
   await page.route('**/assets/**', (route) => route.abort());
   await page.goto('/', { waitUntil: 'commit' });
   await page.waitForFunction(() => document.body !== null);

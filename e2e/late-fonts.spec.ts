@@ -1,4 +1,4 @@
-// Fonts load after the first paint, or never: nothing shifts when they arrive, and nothing is missing without them.
+// Nothing shifts when fonts arrive late, and nothing is missing without them.
 import { expect, hold, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });

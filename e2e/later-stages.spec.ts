@@ -59,7 +59,6 @@ test('a page older than its files reloads itself and returns to its stage', asyn
   expectedErrors,
 }) => {
   expectedErrors.push(/assets\/second-/);
-  // As after a release that replaced these files.
   await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));
   await visitor.startAtForm();
   await visitor.fillForm();

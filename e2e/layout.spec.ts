@@ -1,17 +1,15 @@
-// At any width and letter size, nothing is squeezed, cut off or orphaned, and no page scrolls sideways.
 import { boxOf, expect, openWithFonts, overflow, test, waitForFonts, type Visitor } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
- * Letter size in pixels, and the narrowest column in widths of "0". 600 px with letters of 32 px are like 300 px, a
- * small phone.
+ * Letter size in pixels, and the narrowest column in widths of "0". 600 px with letters of 32 px are like 300 px, a small
+ * phone.
  */
 const LETTERS = [
   [16, 22],
   [32, 15],
 ] as const;
 
-/** Like a browser's setting, except that media queries in rem and em do not follow. */
 const setLetters = (visitor: Visitor, pixels: number) =>
   visitor.page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
@@ -80,7 +78,6 @@ test('the full stop stays with an e-mail address of any length @layout', async (
       };
       const found: string[] = [];
       for (let letters = 1; letters <= 120; letters += 1) {
-        // Without characters at which a line may break.
         address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
         const texts: Text[] = [];
         const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
@@ -97,7 +94,7 @@ test('the full stop stays with an e-mail address of any length @layout', async (
   }
 });
 
-/** Text cut off with the spacing of WCAG 1.4.12, and how far the page scrolls sideways. */
+/** Measures text cut off with the spacing of WCAG 1.4.12, and how far the page scrolls sideways. */
 const spaceText = (visitor: Visitor) =>
   visitor.page.evaluate(() => {
     const sheet = new CSSStyleSheet();
@@ -129,7 +126,7 @@ const smallTargets = (visitor: Visitor) =>
 test('every stage fits when narrow, spaced or enlarged @layout', async ({ page, visitor }) => {
   test.slow();
   const look = async (stage: string) => {
-    // Also 400 % zoom on a desktop.
+    // Equals 400 % zoom on a desktop.
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await overflow(page), `${stage} at 320 px`).toBe(0);
     await page.setViewportSize({ width: 375, height: 667 });

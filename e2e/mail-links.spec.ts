@@ -1,4 +1,3 @@
-// The links of the mail with the guide, each in a new browser.
 import type { Browser, Page } from '@playwright/test';
 
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -41,7 +40,6 @@ test("the mail's link opens the guide on another device, even after a reload, an
     await device.getByRole('link', { name: 'Go to the guide' }).click();
     await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
   });
-  // #guide opens nothing without a session.
   await onAnotherDevice(browser, async (device) => {
     await device.goto(`${site.url}/#guide`);
     await expect(device.getByText('Your access has ended')).toBeVisible();

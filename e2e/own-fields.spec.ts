@@ -1,4 +1,3 @@
-// Custom questions of each kind, from the form to the desk's export.
 import type { Page } from '@playwright/test';
 
 import { ownFieldsCampaign } from '#testing/other-campaigns.ts';

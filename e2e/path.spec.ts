@@ -1,4 +1,3 @@
-// The page under a path behind nginx and Caddy, with the files of deploy/.
 import type { BrowserContext, Page } from '@playwright/test';
 
 import { campaignUnder } from '#testing/other-campaigns.ts';
@@ -110,7 +109,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       await expect(visitor.landing).toBeVisible();
       expect(strays).toEqual([]);
 
-      // As sent by a mail program's button.
       const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
       expect(oneClick).toContain(`<${site.url}/guide/api/unsubscribe?`);
       const link = /<(.+)>/.exec(oneClick)?.[1] ?? '';
@@ -129,7 +127,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       const response = await page.goto(`${site.url}/guide/nothing/here`);
       expect(response?.status()).toBe(404);
       await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
-      // A key starts the application, which must keep the 404 page.
       await page.keyboard.press('Tab');
       await expect
         .poll(() =>

@@ -10,7 +10,6 @@ const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as 
 export default defineConfig<{ machineFace: boolean }>({
   testDir: '.',
   outputDir: '../test-results',
-  // The same for every engine and system.
   snapshotPathTemplate: '{testDir}/screen-reader/{arg}{ext}',
   globalSetup: './global-setup.ts',
   fullyParallel: true,
@@ -32,8 +31,8 @@ export default defineConfig<{ machineFace: boolean }>({
     trace: 'off',
   },
   projects: [
-    // @layout tests also run in the widest and the narrowest face of machines without the page's fonts; @late tests
-    // start in these and load the fonts later.
+    // @layout tests also run in the widest and the narrowest font of machines without the page's fonts; @late tests start in
+    // these and load the fonts later.
     { name: 'own' },
     { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {

@@ -126,7 +126,6 @@ for (const name of ['nginx', 'caddy'] as const) {
       const proxy = await startProxy(name, own);
       await until(async () => (await ask(url)).status === 200);
       let forms = 0;
-      // Any page sheds load on a machine without a free processor.
       const wrong = ({ status, headers, body }: Answer, expected: number) =>
         status === expected || (headers['x-error-code'] === 'unavailable' && headers['retry-after'] === '5')
           ? null

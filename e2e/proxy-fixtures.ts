@@ -1,4 +1,3 @@
-// A site behind nginx or Caddy, configured by deploy/.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as plainRequest } from 'node:http';
@@ -14,7 +13,6 @@ import { test as base } from './fixtures.ts';
 export type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Shows headers that occur twice. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };

@@ -1,4 +1,3 @@
-// A refused code is reported at the boxes and in a toast, and no toast covers the visitor's work.
 import type { Locator } from '@playwright/test';
 
 import {
@@ -13,7 +12,6 @@ import {
   type Visitor,
 } from './fixtures.ts';
 
-/** Text at the boxes; the toast puts the status before it. */
 const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
 
@@ -45,7 +43,6 @@ test('the error of a refused code stays until something is typed', async ({ page
   await expect(sentence).toHaveCount(0);
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 
-  // An error that is not about the code stays until a new code is sent.
   await answerOnce(page, '**/api/verify', { status: 500, body: '' });
   await visitor.enterCode('123456');
   await expect(visitor.toast).toContainText('Invalid code. Please try again.');
@@ -102,7 +99,6 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
   await expect(visitor.toast, where).toBeVisible();
   await expect(what, where).toBeFocused();
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
-  // Smooth scrolling and the toast's arrival take a moment.
   await expect(async () => {
     const toast = await boxAtRest(visitor.toast);
     const focused = await boxOf(what);

@@ -1,4 +1,3 @@
-// Reloads while the network fails: the visitor loses nothing and can continue.
 import type { Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';

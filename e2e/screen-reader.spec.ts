@@ -1,5 +1,5 @@
-// Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind
-// visitor, then store it with npm run test:screen-reader:renew.
+// Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind visitor, then
+// store it with npm run test:screen-reader:renew.
 import {
   answerOnce,
   expect,
@@ -14,7 +14,6 @@ import {
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
 
-/** Replaces texts that vary between runs. */
 async function expectKept({ page, email }: Visitor, stage: string): Promise<void> {
   const tree = await page.locator('body').ariaSnapshot();
   const kept = tree
@@ -44,7 +43,6 @@ test('the accessibility tree of every stage matches the recording', async ({
   await stopClock(page);
   await visitor.sendForm();
   const code = await visitor.mailedCode();
-  // After the toast and the first announcements.
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
@@ -102,7 +100,7 @@ test('events are announced once, and the countdown twice a minute', async ({ pag
   expect(await saidSince()).toEqual(['You can ask for a new code now.']);
   await page.clock.resume();
 
-  // Gives a fast response time to announce the check first.
+  // The check must be announced before a fast response.
   await page.route('**/api/verify', async (route) => {
     await page.getByText('Verifying code...').waitFor();
     await route.continue();
@@ -112,14 +110,12 @@ test('events are announced once, and the countdown twice a minute', async ({ pag
   await page.clock.runFor(1_000);
   expect((await saidSince()).filter((text) => !text.startsWith('You can ask'))).toEqual([
     'Verifying code...',
-    // The focused first box reads the reason.
     'Notification Verification Failed',
   ]);
   await page.clock.runFor(10_000);
 
   await visitor.enterCode(code);
   await expect(visitor.article).toBeVisible();
-  // A toast is announced two frames later.
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();

@@ -68,7 +68,6 @@ test('a page without testimonials, problems and film leads into the article, and
   ]);
   await expect(questions.getByRole('listitem').nth(2).getByRole('paragraph')).toHaveCount(2);
 
-  // Icons of the set and our own, all drawn with lines.
   const icons = page.getByRole('region', { name: "What You'll Learn" }).locator('svg');
   await expect(icons).toHaveCount(6);
   for (const icon of await icons.all())

@@ -1,4 +1,3 @@
-// Form and code screen are steps of one way, with the same layout.
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
 test('the code screen has form and promise in the same places @layout', async ({ page, visitor }) => {

@@ -5,9 +5,8 @@ test('tooltips open after 700 ms, or at once within 300 ms of another', async ({
   await visitor.startAtArticle();
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
   const share = page.getByRole('banner').getByRole('button', { name: 'Share', exact: true });
-  // A closing tooltip stays in the page while it fades.
   const tooltip = page.locator('[role=tooltip]:not([data-state=closed])');
-  // In steps: the tooltip stays open while the pointer might be moving to it.
+  // The tooltip stays open while the pointer might be moving to it, so it moves in steps.
   const rest = () => page.mouse.move(300, 400, { steps: 3 });
   const openSlowly = async () => {
     await toggle.hover();
@@ -21,7 +20,6 @@ test('tooltips open after 700 ms, or at once within 300 ms of another', async ({
     await rest();
     await page.clock.runFor(1000);
   };
-  // The first hover also loads the tooltips' file.
   await toggle.hover();
   await expect(tooltip).toBeVisible();
   await stopClock(page);

@@ -40,7 +40,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
     await page.goto('/');
-    // Starts the application first: a repeated press does not fade.
+    // A repeated press does not fade, so the application starts first.
     await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
     await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
     await visitor.openForm();
@@ -49,12 +49,10 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     await visitor.sendForm();
     await expect(visitor.box(1)).toBeFocused();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
-    // Browsers animate Back and Forward themselves.
     await page.goBack();
     await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
     await page.goForward();
     await expect(visitor.codeScreen).toBeVisible();
-    // A fade would prolong the wait for the article.
     await visitor.openArticle();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
 
@@ -120,7 +118,6 @@ test('a press before the application has loaded opens the form', async ({ page, 
   await expect(visitor.form).toBeFocused();
   await page.goBack();
   await expect(visitor.landing).toBeVisible();
-  // A double press leads one step.
   await button.evaluate((element: HTMLButtonElement) => {
     element.click();
     element.click();
@@ -131,7 +128,6 @@ test('a press before the application has loaded opens the form', async ({ page, 
 });
 
 test('Back before a fade has begun stays on the previous stage', async ({ page, visitor }) => {
-  // A busy browser starts a fade late.
   await page.addInitScript(() => {
     const plain = document.startViewTransition.bind(document);
     const late = window as unknown as { begin: () => Promise<void> };

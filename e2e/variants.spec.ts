@@ -1,4 +1,3 @@
-// Two variants of the page, from the draw to the report.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -171,7 +170,6 @@ test('previewing a variant counts and stores nothing, with scripts and without',
   expect(reports).toEqual([]);
   expect(bodies).toEqual([expect.not.objectContaining({ variant: expect.anything() })]);
   expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
-  // A robot, which is not counted.
   const withoutScripts = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Googlebot/2.1' });
   const plain = await withoutScripts.newPage();
   for (const name of ['a', 'b'] as const) {

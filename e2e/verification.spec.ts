@@ -78,7 +78,7 @@ test('keys move between the code boxes, and a code can be pasted or filled in', 
 
   await page.unroute('**/api/verify');
   await visitor.box(1).evaluate((input: HTMLInputElement, value) => {
-    // Like autofill: one input event for the whole value.
+    // Autofill sends one input event for the whole value.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
     input.dispatchEvent(
       new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }),
@@ -91,7 +91,7 @@ test('while verifying, the boxes are disabled, then empty and usable', async ({ 
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
-  // One route for all codes, because between two routes a request may get through.
+  // Between two routes a request may get through, so one serves all codes.
   await page.route('**/api/verify', async (route) => {
     asked.push(codeOf(route.request()));
     if (asked.length === 2) return route.fulfill({ status: 400, body: '' });
@@ -124,7 +124,6 @@ test('while verifying, the boxes are disabled, then empty and usable', async ({ 
   await page.keyboard.type(wrong);
   await expect(visitor.box(1)).toBeDisabled();
   await page.evaluate((text) => navigator.clipboard.writeText(text), code);
-  // A disabled box loses the focus with the next frame.
   await expect(visitor.box(6)).not.toBeFocused();
   await page.keyboard.press('ControlOrMeta+v');
   expect(await visitor.boxValues()).toBe(wrong);
@@ -160,7 +159,6 @@ test('the resend countdown runs for 60 seconds, again after a press', async ({ p
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(2);
   await expect(visitor.codeScreen).toBeVisible();
   expect(second).not.toBe(first);
-  // A slow mail's code still works.
   await page.clock.resume();
   await visitor.enterCode(first);
   await expect(visitor.article).toBeVisible();
@@ -171,7 +169,6 @@ test('a failed resend restores the button, a successful one focuses the boxes', 
   await visitor.startAtCode();
   const resend = page.getByRole('button', { name: 'Resend Code' });
   await page.clock.fastForward(60_000);
-  // The countdown starts with the response.
   const answered = page.waitForResponse('**/api/leads');
   await resend.press('Enter');
   await (await answered).finished();

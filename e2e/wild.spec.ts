@@ -94,7 +94,7 @@ test('the flow works if storage is forbidden', async ({ page, visitor }) => {
   await visitor.openArticle();
 });
 
-/** Like translation tools: wraps every text in an element. */
+/** Translation tools wrap every text in an element. */
 async function translate(visitor: Visitor): Promise<void> {
   await visitor.page.evaluate(() => {
     const wrap = (root: Node) => {
@@ -176,7 +176,6 @@ test('a reloaded code screen is restored, its countdown continues, and no mail i
   await visitor.askForCode();
   const code = await visitor.mailedCode();
   const reference = await page.getByText(/reference [A-Z]{3}/).textContent();
-  // Waits, so that a restarted countdown would be noticed.
   await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
   const before = await countdown(page);
   await page.reload();

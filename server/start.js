@@ -1,5 +1,4 @@
-// Starts the server (startup/main.ts). `--check` only checks settings, words and ports, before the site is
-// built.
+// `--check` only checks settings, words and ports, before the site is built.
 import { setFlagsFromString } from 'node:v8';
 
 import { startChecked } from './platform/checked-start.js';
@@ -23,14 +22,11 @@ await startChecked({
   },
 });
 
-/**
- * The first visitors are answered before the collection, which takes about 0.1 s
- * (docs/decisions/0019-collect-garbage-after-the-start.md).
- */
+/** The first visitors are answered before the collection, which takes about 0.1 s (decision 0019). */
 const COLLECT_AFTER_MS = 1_000;
 
-// From now on V8 collects after 75 % growth. A collection drops compiled code that is currently unused, so
-// none runs merely because the process is idle (--no-memory-reducer, package.json).
+// From now on V8 collects after 75 % growth. A collection drops compiled code that is currently unused, so none runs merely
+// because the process is idle (--no-memory-reducer, package.json).
 setTimeout(() => {
   collectGarbage();
   setFlagsFromString('--heap-growing-percent=75');

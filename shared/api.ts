@@ -1,4 +1,4 @@
-// The API between browser and server: headers, success responses and errors. Requests are in lead.ts.
+// Headers, success responses and errors. Requests are in lead.ts.
 import * as z from 'zod/mini';
 
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -29,7 +29,7 @@ export const CodeRequested = z.object({
 });
 export type CodeRequested = z.infer<typeof CodeRequested>;
 
-/** The newest code's mail: not yet sent, accepted by a mail server, delayed, or permanently refused. */
+/** `waiting`: not sent yet. `sent`: accepted by a mail server. `refused`: permanently. */
 const MailStatus = z.enum(['waiting', 'sent', 'delayed', 'refused']);
 export type MailStatus = z.infer<typeof MailStatus>;
 
@@ -41,7 +41,7 @@ export const OpenChallenge = z.object({
   answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),
-  /** Since the last request, so that a countdown continues after a reload. */
+  /** A countdown continues after a reload, so the time is relative. */
   askedSecondsAgo: z.number(),
   /** The consent wording that the visitor agreed to; a resend repeats it. Empty if none was sent. */
   consentVersion: z.string(),
@@ -54,13 +54,10 @@ export type OpenChallenge = z.infer<typeof OpenChallenge>;
 
 export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
-/**
- * Names the consent wording that the page showed. A header, because the specification fixes the body of `POST
- * /api/leads`.
- */
+/** Names the consent wording that the page showed. A header, because the specification fixes the body of `POST /api/leads`. */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
-/** Where the visit came from: `first=…&last=…`, each an encoded query string (shared/funnel.ts). */
+/** Campaign parameters: `first=…&last=…`, each an encoded query string (shared/funnel.ts). */
 export const VISIT_HEADER = 'x-visit';
 
 /** 200 to `GET /api/article`. The server renders the HTML from the operator's Markdown, so it is safe to insert. */

@@ -1,4 +1,4 @@
-// The schema of every words file in campaign/. A violation stops build and start with file, line and entry.
+// A violation stops build and start with file, line and entry.
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/funnel.ts';
@@ -49,7 +49,6 @@ const wordsWith = (...names: readonly string[]) =>
     }
   });
 
-/** Words of the page, which can contain the year. */
 const words = wordsWith('year');
 
 const href = words.check(
@@ -85,8 +84,7 @@ function isLanguage(tag: string): boolean {
 }
 
 /**
- * A visit counter's script. Its host goes into the Content-Security-Policy unchanged, so characters that end
- * a directive are refused.
+ * The host goes into the Content-Security-Policy unchanged, so characters that end a directive are refused.
  * @param file a pattern
  */
 const scriptOf = (file: string, cure: string) => {
@@ -154,9 +152,9 @@ export const Site = z.strictObject({
   shareText: words,
   readOn: z.optional(link),
   download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
-  // Optional: keeps the page out of search engines.
+  // Keeps the page out of search engines.
   noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
-  // Optional: without it the page contacts no other host.
+  // Without it the page contacts no other host.
   analytics: z.optional(analytics),
   colors: z.optional(colours),
   logo: z.optional(svg),
@@ -174,10 +172,7 @@ export const DRAWN_ICONS = [
 ] as const;
 export type DrawnIcon = (typeof DRAWN_ICONS)[number];
 
-/**
- * Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes
- * part of it.
- */
+/** Optional sections between hero and closing card, in default order. A film right after `howItWorks` becomes part of it. */
 export const SECTIONS = [
   'logos',
   'benefits',
@@ -208,7 +203,7 @@ export const Landing = z.strictObject({
     imageAlt: z.optional(words),
   }),
   figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
-  // Optional: the default is the order of SECTIONS.
+  // The default is the order of SECTIONS.
   sections: z.optional(items(z.enum(SECTIONS))),
   logos: z.optional(
     z.strictObject({
@@ -302,7 +297,6 @@ export type Landing = z.infer<typeof Landing>;
 export const sectionsOf = (landing: Landing): SectionName[] =>
   (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
 
-/** For the table of contents; empty if nothing is listed. */
 export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
@@ -448,7 +442,6 @@ const ownField = z
     ),
     autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
     options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
-    // Property names in other programs' exports.
     properties: z.optional(
       z.strictObject({
         hubspot: propertyIn('hubspot'),
@@ -460,16 +453,16 @@ const ownField = z
   })
   .check(
     z.superRefine(({ kind, options, maxLength, autocomplete }, context) => {
-      const complain = (entry: string, message: string) =>
+      const report = (entry: string, message: string) =>
         context.addIssue({ code: 'custom', path: [entry], message });
       const isChoice = kind === 'choice' || kind === 'choices';
       if (isChoice && options === undefined)
-        complain('kind', 'needs options: a list of the answers to choose from');
+        report('kind', 'needs options: a list of the answers to choose from');
       if (!isChoice && options !== undefined)
-        complain('options', 'belong to the kinds choice and choices; remove them, or change the kind');
-      if (isChoice && maxLength !== undefined) complain('maxLength', 'belongs to the other kinds; remove it');
+        report('options', 'belong to the kinds choice and choices; remove them, or change the kind');
+      if (isChoice && maxLength !== undefined) report('maxLength', 'belongs to the other kinds; remove it');
       if (kind === 'choices' && autocomplete !== undefined)
-        complain('autocomplete', 'belongs to the other kinds; remove it');
+        report('autocomplete', 'belongs to the other kinds; remove it');
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
           context.addIssue({ code: 'custom', path: ['options', at], message: 'is in the list twice' });
@@ -479,7 +472,7 @@ export type OwnField = z.infer<typeof ownField>;
 
 const ownFields = z.array(ownField).check(
   z.superRefine((fields: readonly OwnField[], context) => {
-    const complain = (path: PropertyKey[], message: string) =>
+    const report = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     const firstWith = (key: (field: OwnField) => string | undefined, at: number) =>
       fields.findIndex((field) => key(field) !== undefined && key(field) === key(fields[at]!));
@@ -488,7 +481,7 @@ const ownFields = z.array(ownField).check(
     for (const [at, field] of fields.entries()) {
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
-          complain([at, entry], `${field[entry]} is another field's already; choose another one`);
+          report([at, entry], `${field[entry]} is another field's already; choose another one`);
       for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
         OwnField['properties']
       >)[])
@@ -496,14 +489,14 @@ const ownFields = z.array(ownField).check(
           firstWith((other) => other.properties?.[program], at) < at &&
           field.properties?.[program] !== undefined
         )
-          complain(
+          report(
             [at, 'properties', program],
             `${field.properties[program]} takes another field's answer already; choose another one`,
           );
       length += longestAnswer(field);
       if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
         isTooMuch = true;
-        complain(
+        report(
           [at],
           `up to here, answers may have ${length} characters, and a form takes ${ANSWERS_MAX_LENGTH}; set a smaller maxLength, or ask less`,
         );
@@ -589,7 +582,6 @@ const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 type ErrorSentences = Readonly<Record<ApiErrorCode, typeof anyWords>>;
 
-/** The sentence of each error. */
 export const Errors = z.strictObject(
   Object.fromEntries(
     Object.entries(API_ERRORS).map(([code, status]) => [

@@ -3,7 +3,7 @@
 let last = Date.now();
 let takenBack = 0;
 
-/** Milliseconds since 1970; never goes back. Counts sleep, which performance.now() does not in every browser. */
+/** Never goes back. Counts sleep, which performance.now() does not in every browser. */
 export function timeNow(): number {
   const clock = Date.now();
   if (clock < last) takenBack += last - clock;

@@ -1,4 +1,4 @@
-// Finds a mailed code in any text, in any script. Separate, because the first file of the page does not need it.
+// The first file of the page does not need this, so it is separate.
 import { CODE_LENGTH } from '#shared/limits.ts';
 
 const DIGIT = /\p{Nd}/u;
@@ -6,7 +6,7 @@ const DIGITS = /\p{Nd}/gu;
 
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 
-/** Converts a decimal digit of any script to 0 to 9. Unicode numbers the ten digits of each script consecutively. */
+/** Unicode numbers the ten digits of each script consecutively. */
 function asciiDigit(digit: string): string {
   const own = digit.codePointAt(0) ?? 0;
   let before = own;
@@ -15,8 +15,8 @@ function asciiDigit(digit: string): string {
 }
 
 /**
- * Returns six digits in a row, or two groups of three as people copy them from a mail; otherwise all digits, at most
- * six. Ignores characters that only decompose into digits, such as "½" and "²".
+ * Returns six digits in a row, or two groups of three as people copy them from a mail; otherwise all digits, at most six.
+ * Ignores characters that only decompose into digits, such as "½" and "²".
  */
 export function codeDigits(text: string): string {
   const plain = text.replace(DIGITS, asciiDigit);

@@ -47,11 +47,11 @@ describe('campaign colours', () => {
       ],
     );
     assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
-    const slip = z.safeParse(Site, {
+    const unquoted = z.safeParse(Site, {
       ...site,
       colors: { ...GREEN, accent: { light: 'green', dark: '#8fd3b2' } },
     });
-    assert.equal(slip.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
+    assert.equal(unquoted.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
     for (const language of ['english', 'de_DE', 'x'])
       assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
   });

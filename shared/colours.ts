@@ -1,10 +1,10 @@
-// The colours a campaign may choose. The page's paper is fixed, so contrast is checked before the build.
+// The page's paper is fixed, so contrast is checked before the build.
 
 /** Keep in step with web/styles/tokens.css. */
 export const PAPER = { light: '#faf7f0', dark: '#12130f' } as const;
 
 export type ColourPair = { readonly light: string; readonly dark: string };
-/** Links, buttons and ornaments; the dark plate of 'The Solution'. */
+/** `accent`: links, buttons and ornaments. `plate`: the dark area of 'The Solution'. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
 /** The default accent. Keep in step with web/styles/tokens.css. */
@@ -91,7 +91,7 @@ function tintOf(accent: string, theme: keyof ColourPair): string {
 }
 const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 
-/** Returns an error for each colour whose contrast is too low; the caller puts the name of the entry before it. */
+/** Returns an error for each colour whose contrast is too low; the caller prefixes the name of the entry. */
 export function colourMistakes({ accent, plate }: Colours): { entry: string[]; mistake: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
     const [paper, colour] = [PAPER[theme], accent[theme]];
@@ -115,7 +115,7 @@ export function colourMistakes({ accent, plate }: Colours): { entry: string[]; m
   });
 }
 
-/** Rounded down: 4.49 must not read as 4.5. */
+/** Rounded down, because 4.49 must not read as 4.5. */
 const roundedDown = (contrast: number): string => (Math.floor(contrast * 10) / 10).toFixed(1);
 
 /** Returns CSS that overrides the tokens of web/styles/tokens.css. */

@@ -1,4 +1,4 @@
-/** The logo, as two lines on a grid of 26 by 20. */
+/** Two lines on a grid of 26 by 20. */
 export const MARK_LINES = ['M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12', 'M1.5 4.5l8.5 8 14-11'] as const;
 
 /** A letter in an open envelope, on a grid of 200 by 200. Each part's name is its class in the style sheet. */

@@ -1,4 +1,3 @@
-// Where a visit came from, which variant it asks for, and the steps of the funnel that no other table holds.
 import { singleLine, visibleLength } from '#shared/typed-input.ts';
 
 export const READ_STEPS = ['quarter', 'half', 'three-quarters', 'whole'] as const;
@@ -10,7 +9,7 @@ export type ReportedStep = (typeof REPORTED_STEPS)[number];
 /** The server counts `seen`; the browser reports the others. */
 export type FunnelStep = 'seen' | ReportedStep;
 
-/** Sent by the page when a browser sees its first variant, because only the browser knows. */
+/** The page reports when a browser sees its first variant, because only the browser knows. */
 export const FIRST_SEEN = 'first-seen';
 export type VariantStep = typeof FIRST_SEEN;
 
@@ -45,8 +44,7 @@ const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 type Parameters = { readonly get: (name: string) => string | null };
 
 /**
- * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's
- * URLSearchParams.
+ * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's URLSearchParams.
  */
 export function readTouch(parameters: Parameters): Touch {
   const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};

@@ -29,7 +29,7 @@ export const IMPORT_HEADINGS = {
     'firma',
     'unternehmen',
   ],
-  // Not "created at": being in a tool is not consent.
+  // "created at" is missing, because being in a tool is not consent.
   consentGivenAt: [
     'consent given at',
     'consent date',
@@ -63,7 +63,7 @@ export const plainHeading = (heading: string): string =>
 const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
 
 /**
- * A column about permission to mail: in words, as yes, no or a date, or any value that says the person left, bounced or
+ * Columns about permission to mail: in words, as yes, no or a date, or any value that shows that the person left, bounced or
  * complained.
  */
 export type StatusKind = 'status' | 'consent' | 'left';

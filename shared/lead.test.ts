@@ -129,7 +129,6 @@ describe('lead schemas', () => {
     assert.equal(asciiAddress('ada@münchen'), null);
     assert.equal(normaliseEmail(' Info@MÜNCHEN.de '), 'info@xn--mnchen-3ya.de');
     assert.equal(normaliseEmail('info@XN--MNCHEN-3YA.de'), 'info@xn--mnchen-3ya.de');
-    // Composed and decomposed, ideographic and Latin full stop, wide and narrow.
     assert.equal(normaliseEmail('info@mu\u0308nchen。ＤＥ'), 'info@xn--mnchen-3ya.de');
     assert.equal(normaliseEmail('No Address'), 'no address');
   });

@@ -1,4 +1,4 @@
-// The two messages a visitor sends, for form, server and tests. An issue's message is a key of campaign/interface.yaml.
+// Form, server and tests share these. An issue's message is a key of campaign/interface.yaml.
 import * as z from 'zod/mini';
 
 import {
@@ -45,7 +45,7 @@ const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
 /** Conversion to ASCII would hide such a hyphen. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * What SMTP accepts: RFC 5321, section 2.3.5; the last label is letters or international (RFC 5890, section 2.3.2.1).
+ * Addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label is letters or international (RFC 5890, section 2.3.2.1).
  */
 const ASCII_ADDRESS = new RegExp(
   `^${LOCAL_PART}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$`,
@@ -64,8 +64,8 @@ const asciiDomain = (typed: string): string | null => {
 };
 
 /**
- * The address to send mail to, tidied, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for a
- * local part beyond ASCII: few servers support SMTPUTF8 (RFC 6531).
+ * The tidied address to send mail to, its domain in ASCII (UTS 46, RFC 5890). Null for an invalid address, and for a local part
+ * beyond ASCII, because few servers support SMTPUTF8 (RFC 6531).
  */
 export function asciiAddress(typed: string): string | null {
   const address = tidyEmail(typed);
@@ -93,7 +93,6 @@ const email = z.string({ error: typeErrorOf }).check(
 /** Answers to custom questions, by field ID. Fields with several choices have a list; empty means unanswered. */
 export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
 
-/** Body of `POST /api/leads` (specification, sections 3 and 5). */
 export const Lead = z.object({
   name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
   company: lineOfText('companyTooShort', 'companyTooLong', 'companyNotOneLine'),
@@ -105,7 +104,7 @@ export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | un
 export type LeadAnswers = {
   readonly name: string;
   readonly company: string;
-  /** JSON (own-fields.ts); null without any. */
+  /** JSON (own-fields.ts), or null. */
   readonly answers: string | null;
 };
 
@@ -115,7 +114,6 @@ export const answersOf = ({ name, company, answers }: LeadAnswers): LeadAnswers 
   answers,
 });
 
-/** Body of `POST /api/verify`. */
 export const Verification = z.object({
   email,
   code: z.string({ error: typeErrorOf }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),
@@ -131,15 +129,13 @@ export function errorIn(words: Readonly<Record<string, string>>, error: string):
 }
 
 /**
- * Trims, lowercases and converts the domain to ASCII, for storing and comparing. RFC 5321, section 2.4, allows
- * case-sensitive mailboxes, but nobody has one. An invalid address is only trimmed and lowercased.
+ * Trims, lowercases and converts the domain to ASCII, for storing and comparing. RFC 5321, section 2.4, allows case-sensitive
+ * mailboxes, but nobody has one. An invalid address is only trimmed and lowercased.
  */
 export function normaliseEmail(address: string): string {
   const trimmed = address.trim();
   return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
-/**
- * A hidden field that robots fill in, and sometimes form fillers. Filling it in costs a proof of work, about a second.
- */
+/** A hidden field that robots fill in, and sometimes form fillers. Filling it in costs a proof of work, about a second. */
 export const HONEYPOT_FIELD = 'website';

@@ -76,7 +76,6 @@ describe('custom questions', () => {
           ['-2', { answer: '-2' }],
           ['12,5', { answer: '12.5' }],
           ['12.50', { answer: '12.50' }],
-          // A thousand in one country, one in the next.
           ['1,000', 'number'],
           ['1.000', 'number'],
           ['1e3', 'number'],

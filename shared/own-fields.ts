@@ -1,4 +1,4 @@
-// Custom questions of a campaign. One schema checks an answer in the form, on the server and in the desk.
+// One schema checks an answer in the form, on the server and in the desk.
 import * as z from 'zod/mini';
 
 import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
@@ -14,17 +14,16 @@ declare const URL: new (url: string) => {
 };
 
 const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
-// Not 1,000 or 1.000: which of the two is a thousand depends on the country.
+// 1,000 and 1.000 are refused, because the meaning of the sign depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
-/** Requires slashes: example.com:8080 is a host and its port. */
+/** Slashes are required, because example.com:8080 is a host and its port. */
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 
 function isWebAddress(text: string): boolean {
   if (/\s/.test(text)) return false;
   try {
     const { protocol, hostname, username } = new URL(text);
-    // An e-mail address would parse as a user at a host.
     return /^https?:$/.test(protocol) && username === '' && /[^.]\.[^.]/.test(hostname);
   } catch {
     return false;
@@ -88,7 +87,7 @@ export function answerSchema(
   const { fits = () => true, message = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
     z.string({ error }).check(
-      // Before the regular expressions, so that none runs on long text.
+      // Checked before the regular expressions, so that none runs on long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
       z.overwrite(tidyLine),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
@@ -144,8 +143,8 @@ export const readAnswers = (text: string | null): OwnAnswers =>
   text === null ? {} : (JSON.parse(text) as OwnAnswers);
 
 /**
- * Merges the stored answers of a lead who sends the form again. Answers to removed questions stay; questions left empty
- * this time lose their old answer. Takes two database columns and the IDs of the current questions.
+ * Merges the stored answers of a lead who sends the form again. Answers to removed questions stay; questions left empty this
+ * time lose their old answer. Takes two database columns and the IDs of the current questions.
  */
 export function mergedAnswers(
   before: string | null,

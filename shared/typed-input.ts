@@ -1,8 +1,7 @@
-// How typed text is tidied and checked.
+// Tidies and checks typed text.
 
-// Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). Lone
-// surrogates by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay: names and emoji need
-// them.
+// Control characters, line separators and bidirectional overrides, which can disguise a name (Unicode TR 36). Lone surrogates
+// by \p{Cs}, because isWellFormed() is too new for build/browsers.ts. Joiners stay, because names and emoji need them.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 export const isSingleLine = (text: string): boolean => text.search(FORBIDDEN) < 0;
@@ -10,7 +9,7 @@ export const isSingleLine = (text: string): boolean => text.search(FORBIDDEN) < 
 export const singleLine = (text: string): string => text.replace(FORBIDDEN, '');
 
 /**
- * Removes what other programs add to copied text: direction marks of phones and address books, tabs of spreadsheets,
+ * Removes characters that other programs add to copied text: direction marks of phones and address books, tabs of spreadsheets,
  * line breaks of Word.
  */
 export const tidyLine = (text: string): string =>
@@ -19,7 +18,7 @@ export const tidyLine = (text: string): string =>
     .replace(/[\t\v]/g, ' ')
     .trim();
 
-/** Number of visible characters. Unicode counts fillers and the Braille blank as letters, though they look empty. */
+/** Unicode counts fillers and the Braille blank as letters, though they look empty. */
 export const visibleLength = (text: string): number =>
   text.replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '').trim().length;
 
@@ -32,8 +31,8 @@ const FULL_WIDTH = /[\uFF01-\uFF5E]/g;
 const LONGEST = 1_000;
 
 /**
- * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address. The result
- * may still be invalid.
+ * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address. The result may
+ * still be invalid.
  */
 export function tidyEmail(typed: string): string {
   if (typed.length > LONGEST) return typed;
@@ -42,7 +41,6 @@ export function tidyEmail(typed: string): string {
     .replace(FULL_WIDTH, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
     .replace(/[\u2018\u2019]/g, "'");
   if (ASCII_WITH_JOINERS.test(text)) text = text.replace(JOINERS, '');
-  // Ada Lovelace <ada@example.com>
   text = /<([^<>]+)>[^<>]*$/.exec(text)?.[1] ?? text;
   return text.replace(/^\s*mailto:([^?]*).*/i, '$1').replace(/^[\s<"]+|[\s>";,.\u3002]+$/g, '');
 }
@@ -50,13 +48,13 @@ export function tidyEmail(typed: string): string {
 /** Unquoted local part (RFC 5321, section 4.1.2, Dot-string), as the inside of a character class. */
 const ATEXT = "\\w!#$%&'*+/=?^`{|}~-";
 export const LOCAL_PART = `[${ATEXT}]+(?:\\.[${ATEXT}]+)*`;
-/** Characters of a typed domain: letters and full stops of every script. */
+/** Letters and full stops of every script. */
 export const IN_DOMAIN = '\\p{L}\\p{M}\\p{Nd}\\u200C-\\u200D.\\u3002\\uFF0E\\uFF61-';
 
 const STRAY_BEFORE_AT = new RegExp(`[^.@${ATEXT}]`, 'u');
 const STRAY_IN_DOMAIN = new RegExp(`[^${IN_DOMAIN}]`, 'u');
 
-/** Returns the first character that an e-mail address cannot have there; null without one. */
+/** Returns the first character that an e-mail address cannot have there, or null. */
 export function strayCharacter(typed: string): string | null {
   const text = tidyEmail(typed);
   const at = text.lastIndexOf('@');

@@ -32,36 +32,35 @@ describe('words', () => {
 });
 
 describe('words of the interface', () => {
-  const complaintsAbout = (section: 'form' | 'verification', words: Record<string, unknown>) =>
+  const errorsIn = (section: 'form' | 'verification', words: Record<string, unknown>) =>
     Interface.shape[section]
       .safeParse(words)
       .error?.issues.filter(({ path }) => String(path[0]) in words)
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
   it('Interface refuses unknown places and missing places', () => {
-    assert.deepEqual(complaintsAbout('form', { suggestion: 'Did you mean {adress}?' }), [
+    assert.deepEqual(errorsIn('form', { suggestion: 'Did you mean {adress}?' }), [
       'suggestion: there is no {adress}; use one of {address}',
       'suggestion: must contain {address}',
     ]);
-    assert.deepEqual(complaintsAbout('form', { send: 'Send to {email}' }), [
+    assert.deepEqual(errorsIn('form', { send: 'Send to {email}' }), [
       'send: there is no {email}; nothing is filled in here',
     ]);
   });
 
   it('Interface accepts plural forms and requires the number only in "other"', () => {
     assert.deepEqual(
-      complaintsAbout('verification', { resendIn: { one: 'In a second', other: 'In {seconds} seconds' } }),
+      errorsIn('verification', { resendIn: { one: 'In a second', other: 'In {seconds} seconds' } }),
       [],
     );
-    assert.deepEqual(complaintsAbout('verification', { resendIn: { one: 'In a second', other: 'Later' } }), [
+    assert.deepEqual(errorsIn('verification', { resendIn: { one: 'In a second', other: 'Later' } }), [
       'resendIn.other: must contain {seconds}',
     ]);
-    assert.deepEqual(
-      complaintsAbout('verification', { resendIn: { one: 'In {second}', other: 'In {seconds}' } }),
-      ['resendIn.one: there is no {second}; use one of {seconds}'],
-    );
+    assert.deepEqual(errorsIn('verification', { resendIn: { one: 'In {second}', other: 'In {seconds}' } }), [
+      'resendIn.one: there is no {second}; use one of {seconds}',
+    ]);
     for (const unusable of [5, { one: 'In a second' }]) {
-      assert.deepEqual(complaintsAbout('verification', { resendIn: unusable }), [
+      assert.deepEqual(errorsIn('verification', { resendIn: unusable }), [
         'resendIn: must be a text, or one for each plural form, "other" among them',
       ]);
     }

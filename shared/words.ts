@@ -1,9 +1,7 @@
-// The campaign's words: {places}, plural forms and links.
-
 export type Counted =
   string | ({ readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string | undefined>>);
 
-/** Places without a value stay as they are. */
+/** Placeholders without a value stay unchanged. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
 }

@@ -30,7 +30,9 @@ export async function inTurnBehindLock<First, Second>(
   return Promise.all([begun.first, begun.second]);
 }
 
-/** The same on either engine. SQLite has one writer at a time: the steps begin together, and wait for each other there. */
+/**
+ * Works the same on either engine. SQLite has one writer at a time: the steps begin together, and wait for each other there.
+ */
 export const inTurn = <First, Second>(
   database: OpenDatabase,
   email: string,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { distFolder, findRelease } from '#server/http/releases.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
-/** The specification's words and pictures. Tests use them, so that an operator can edit campaign/ and still get a green run. */
+/** Tests use the specification's words and pictures, so operators can edit campaign/ and still get a green run. */
 export const TEST_CAMPAIGN = path.join(PROJECT_FOLDER, 'testing', 'campaign');
 export const DEFAULT_CAMPAIGN = path.join(PROJECT_FOLDER, 'campaign');
 export const GERMAN_CAMPAIGN = path.join(PROJECT_FOLDER, 'examples', 'german');
@@ -13,7 +13,6 @@ export const TEST_DIST = distFolder(PROJECT_FOLDER, TEST_CAMPAIGN);
 
 export type SiteToBuild = {
   readonly campaign: string;
-  /** Undefined for the root. */
   readonly publicUrl?: string | undefined;
 };
 

@@ -4,7 +4,6 @@ import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
-/** Replaces the copy's path in {@link called}. */
 export const FOLDER_NAME = 'campaign';
 
 export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
@@ -27,6 +26,6 @@ export async function withLastingCampaignCopy(test: (folder: string) => Promise<
   }
 }
 
-/** Sentences with a short name for the copy. */
+/** Replaces the copy's path with a short name. */
 export const called = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

@@ -5,7 +5,10 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
-/** Takes 21 seconds on the test clock. @param mail number of the code's mail to this address, from 1 */
+/**
+ * Takes 21 seconds on the test clock.
+ * @param mail number of the code's mail to this address, from 1
+ */
 export async function agree(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
   const headers = { 'x-consent-version': server.campaign.consent.version, 'user-agent': 'Browser/7' };
   await becomeLead(server, email, mail, { headers, beforeCode: () => server.advance(20) });

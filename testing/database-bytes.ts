@@ -28,7 +28,6 @@ const sqliteFiles = (file: string): readonly string[] =>
     .filter((entry) => entry.isFile() && entry.name.startsWith(path.basename(file)))
     .map((entry) => path.join(path.dirname(file), entry.name));
 
-/** One database's files after a checkpoint, without the write-ahead log. */
 async function postgresFiles(db: Db): Promise<readonly string[]> {
   await sql`checkpoint`.execute(db);
   const { rows } = await sql<{ data: string; oid: number }>`

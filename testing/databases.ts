@@ -52,7 +52,7 @@ export async function createPostgresDatabase(server?: string): Promise<string> {
 }
 
 export async function makeTemplate(): Promise<void> {
-  // Never through a PgBouncer: it keeps connections, and PostgreSQL cannot copy a database with connections.
+  // A PgBouncer keeps connections, and PostgreSQL cannot copy a database with connections.
   const { href, pathname } = await createDatabase(serverUrl(), 'template1');
   const database = openDatabase({ engine: 'postgres', url: href }, () => {});
   await migrate(database);
@@ -63,11 +63,9 @@ export async function makeTemplate(): Promise<void> {
 const createMigratedDatabase = async (): Promise<string> =>
   reached(await createDatabase(serverUrl(), process.env[TEMPLATE_VARIABLE] ?? 'template1'));
 
-/** In memory, or a migrated database on the tests' PostgreSQL. */
 export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
   engine === 'sqlite' ? 'file::memory:' : createMigratedDatabase();
 
-/** @param file for SQLite; default: in memory */
 export async function freshDatabase(
   engine: Engine,
   { file = ':memory:', ...options }: DatabaseOptions & { readonly file?: string } = {},

@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-/** Decodes a response's content-encoding (RFC 9110, 8.4). */
 export function decodedBody({
   rawPayload,
   headers,

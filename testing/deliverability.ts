@@ -21,7 +21,6 @@ export async function deliverabilityFaults(
 
 const when = (isSo: boolean, fault: string): string[] => (isSo ? [fault] : []);
 
-/** Without attachments. */
 export const bytesOf = ({ mail }: SentMail): number =>
   Buffer.byteLength(mail.raw) -
   mail.parsed.attachments.reduce((sum, each) => sum + inBase64(each.content), 0);
@@ -159,5 +158,4 @@ const decoded = (html: string): string =>
     },
   );
 
-/** Words without layout: bars, rules and punctuation. */
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{N}@]+/gu) ?? []).join(' ');

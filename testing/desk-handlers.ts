@@ -1,4 +1,3 @@
-// Calls the desk's handlers directly, through their schemas.
 import { createAnswers, type Handlers } from '#desk/server/handlers/all-handlers.ts';
 import type { DeskAction } from '#desk/endpoints/auth.ts';
 import type { DeskContext, FileAnswer } from '#desk/server/handler.ts';
@@ -18,7 +17,6 @@ export type AskedDesk = {
     query: Readonly<Record<string, string>>,
   ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
   readonly warmUp: () => Promise<void>;
-  /** The audit log, oldest entry first. */
   readonly noted: () => Promise<readonly Noted[]>;
 };
 
@@ -34,7 +32,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     note,
     noteDone: note,
     signal: new AbortController().signal,
-    // Nothing listens here: no test asks about real domains.
+    // Nothing listens here, because no test asks about real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],
   };
   return {

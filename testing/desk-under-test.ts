@@ -65,7 +65,7 @@ type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
 
 export type DeskBrowser = {
   readonly cookies: Map<string, string>;
-  /** Stored instead of cookies and sent as headers, at plain http. */
+  /** Sent as headers instead of cookies, because of plain http. */
   readonly kept: Map<string, string>;
   readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
   readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { decode, encode, type Answer } from 'dns-packet';
 
-/** An empty object: the name exists, without records. */
+/** With an empty object, the name exists without records. */
 export type NameRecords = {
   readonly TXT?: readonly string[];
   readonly MX?: readonly (readonly [priority: number, exchange: string])[];

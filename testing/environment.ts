@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** Child processes then share Node's compile cache; otherwise each test file compiles the same modules for half a second. */
+/** Child processes share Node's compile cache; otherwise each test file compiles the same modules for half a second. */
 export function keepCompiled(): void {
   process.env['NODE_COMPILE_CACHE'] ??= path.resolve(
     import.meta.dirname,
@@ -14,9 +14,8 @@ export function keepCompiled(): void {
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 /**
- * Replaces this process's environment until disposed. Everything running meanwhile sees it.
- * @example
- * using _ = environment({ PORT: 'http' });
+ * Replaces this process's environment until disposed. Everything running meanwhile sees it. @example using _ = environment({
+ * PORT: 'http' });
  */
 export function environment(variables: Readonly<Record<string, string | undefined>>): Disposable {
   const before = { ...process.env };

@@ -1,4 +1,4 @@
-// Every kind of mail, sent and signed by the real mailer to a real mail server without 8BITMIME and SMTPUTF8.
+// Sends and signs every kind of mail with the real mailer, to a real mail server without 8BITMIME and SMTPUTF8.
 import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -12,17 +12,16 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 const OPERATOR = 'you@example.com';
 const ADA = 'ada.lovelace@gmail.com';
-/** Longer than the breaker caches its last look. */
+/** Longer than the breaker caches its state. */
 const LOOK_SECONDS = 3;
 const MORE_THAN_ONE_BY_ONE = 13;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export type SentMail = {
   readonly name: string;
-  /** Whether its recipient agreed to it and can unsubscribe. */
+  /** True if its recipient agreed to it and can unsubscribe. */
   readonly isForList: boolean;
   readonly to: string;
-  /** Words that must not appear in headers that others read. */
   readonly personal: readonly string[];
   readonly mail: ReceivedMail;
 };

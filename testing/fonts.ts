@@ -1,4 +1,4 @@
-// Fonts for browsers in tests: lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
+// With these fonts, lines break at the same words on every machine. Works through Fontconfig, so only on Linux.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ export async function makeFonts(): Promise<void> {
       writeFileSync(`${font}.new`, await subsetFont(compressed, LETTERS, { targetFormat: 'sfnt' }));
       renameSync(`${font}.new`, font);
     }
-    // Slight hinting, Debian's default: without it, letter widths are rounded.
+    // Debian's default is slight hinting; without it, letter widths are rounded.
     writeFileSync(
       conf,
       `<?xml version="1.0"?>

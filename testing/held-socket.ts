@@ -1,4 +1,4 @@
-// Like a systemd socket unit: listens and passes the socket to one server process after another.
+// Listens like a systemd socket unit, and passes the socket to one server process after another.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { SERVING_FLAGS } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
 const PATIENCE_MS = 60_000;
-/** Between a visitor's requests, which would otherwise starve the starting process. */
+/** Without a pause between requests, visitors would starve the starting process. */
 const PAUSE_MS = 25;
 
 export type HeldPage = {
@@ -30,7 +30,6 @@ export async function startOnHeldSocket(
   const isOwn = project === PROJECT_FOLDER;
   if (isOwn) ensureBuilt(TEST_CAMPAIGN);
   const start = path.join(project, 'server', 'start.js');
-  // Only waits for its child, and never accepts.
   const holder = `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {

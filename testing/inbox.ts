@@ -6,18 +6,15 @@ import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 
 export type ReceivedMail = {
   readonly to: string;
-  /** Envelope sender. */
   readonly from: string;
   readonly raw: string;
   readonly parsed: Email;
 };
 
 export type Inbox = {
-  /** For SMTP_URL. */
   readonly url: string;
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
-  /** Raw RCPT TO commands; the library decodes international domains. */
   readonly recipientCommands: readonly string[];
   readonly mailsTo: (address: string) => ReceivedMail[];
   readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
@@ -87,7 +84,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     disabledCommands: ['STARTTLS'],
     ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
-    // Seconds. The sender keeps connections open; closing must not wait for them.
+    // The sender keeps connections open; closing must not wait for them.
     closeTimeout: 1,
     onRcptTo: (address, _session, callback) => {
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);

@@ -25,7 +25,6 @@ export async function askForCode(server: ServerUnderTest, address?: string) {
   return { visitor, asked, code: await newestCode(server) };
 }
 
-/** The letters that identify a request's mail. */
 export const referenceOf = (response: LightMyRequestResponse): string =>
   response.json<CodeRequested>().reference;
 

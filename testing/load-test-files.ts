@@ -1,5 +1,5 @@
-// Loads the test files of a process (test-process.ts). Without isolation, Node ignores an error in a file that has already
-// registered a test, so the tests after it would be missing from a green run.
+// Without isolation, Node ignores an error in a file that has already registered a test, so the tests after it would be missing
+// from a green run.
 import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import path from 'node:path';

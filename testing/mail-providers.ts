@@ -1,4 +1,4 @@
-// Webhook calls with the events of the providers' documentation, signed with test keys.
+// Calls have the events of the providers' documentation, signed with test keys.
 import assert from 'node:assert/strict';
 import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,7 +40,6 @@ export type Call = { readonly payload: string; readonly headers: Record<string, 
 
 type Amazon = {
   readonly asked: string[];
-  /** By path; all others return 403. */
   readonly answers: Map<string, string | number>;
 };
 

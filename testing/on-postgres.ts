@@ -1,5 +1,5 @@
-// Tests that also run on PostgreSQL: db/, one journey per route and command, races, and differing types (big numbers, order,
-// search). testing/compare-engines.ts finds statements that these miss.
+// These run on PostgreSQL too: db/, one journey per route and command, races, and differing types (big numbers, order, search).
+// testing/compare-engines.ts finds statements that these miss.
 
 const DATABASE = [
   'server/db/queries/personal-data',

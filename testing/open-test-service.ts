@@ -27,7 +27,6 @@ function campaignIn(folder: string): Campaign {
 }
 
 let known: Campaign | undefined;
-/** Read once: a test file opens dozens of services. */
 const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
 export async function openTestService(

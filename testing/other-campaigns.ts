@@ -44,13 +44,11 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
     write(making);
-    // Temporary folders are private by default.
     chmodSync(making, 0o755);
     const folder = path.join(FOLDER, `${name}-${digest(making)}`);
     try {
       renameSync(making, folder);
     } catch (error) {
-      // Another process was first: rename does not replace a full folder.
       if (!existsSync(folder)) throw error;
     }
     return folder;
@@ -79,11 +77,10 @@ const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
 const landingOf = (campaign: string): string => readFileSync(path.join(campaign, 'landing.yaml'), 'utf8');
 
-/** testing/rearranged: another order, without testimonials, problems and film, with questions and logos. */
+/** Another order, without testimonials, problems and film, with questions and logos. */
 export const rearrangedCampaign = (): string =>
   withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
-/** Every section in reverse order. */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
@@ -113,10 +110,8 @@ export const campaignUnder = (sitePath = '/guide'): string =>
     cpSync(TEST_CAMPAIGN, folder, { recursive: true }),
   );
 
-/** testing/own-fields: one question of each kind. */
 export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
 
-/** testing/variants: other words, sections and consents. */
 export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');
 
 const countedBy = (tool: string, words: readonly string[]): string =>

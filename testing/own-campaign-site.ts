@@ -7,7 +7,6 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 
-/** The build takes about ten seconds. */
 export async function withOwnCampaign(
   change: (folder: string) => void,
   test: (site: Site) => Promise<void>,

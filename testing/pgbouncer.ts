@@ -9,7 +9,6 @@ import { freePort } from '#testing/free-port.ts';
 import { unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 
-/** Few, so that a client's next transaction gets another server connection. */
 const SERVER_CONNECTIONS = 4;
 
 export type PgBouncer = {
@@ -45,7 +44,6 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'pool_mode = transaction',
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
-      // Seconds. A test creates many databases.
       'server_idle_timeout = 5',
       ...settings,
       '',

@@ -4,10 +4,8 @@ export type PlantedFault = {
   readonly promise: string;
   readonly fault: string;
   readonly file: string;
-  /** Exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** At least one test in these files must fail. */
   readonly tests: readonly string[];
 };
 

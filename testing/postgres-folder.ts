@@ -1,4 +1,4 @@
-// A PostgreSQL's folder, removed however the tests end: success, failure, Ctrl-C or SIGKILL.
+// The folder is removed however the tests end: success, failure, Ctrl-C or SIGKILL.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';

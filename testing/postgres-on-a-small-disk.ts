@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { onPostgres } from '#testing/postgres-server.ts';
 import { withSmallDisk } from '#testing/small-disk.ts';
 
-/** Moves a table to a small disk, which a test can fill, and back. */
 export async function withTableOnSmallDisk(
   url: string,
   table: string,

@@ -19,11 +19,9 @@ type PostgresNode = {
   readonly port: number;
   readonly url: string;
   readonly start: () => Promise<void>;
-  /** SIGINT: an orderly stop with everything replicated. SIGKILL: a crash of the machine. */
+  /** SIGINT stops orderly, with everything replicated. SIGKILL imitates a crash of the machine. */
   readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
-  /** Resolves when it accepts writes. */
   readonly promote: () => Promise<void>;
-  /** Becomes a standby. */
   readonly copyFrom: (primary: PostgresNode) => Promise<void>;
   /** Restarts as a standby with its own data, after an orderly stop. */
   readonly follow: (primary: PostgresNode) => Promise<void>;

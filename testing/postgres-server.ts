@@ -144,7 +144,7 @@ export function initialise(folder: string, native: string, data: string, owner: 
       '--encoding=UTF8',
       '--locale=C',
       '--no-sync',
-      // A fast password hash: a test file opens hundreds of connections.
+      // A test file opens hundreds of connections, so the password hash is fast.
       '--set=scram_iterations=1',
     ],
     { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
@@ -193,7 +193,6 @@ export async function untilReady(program: string, url: string, exitCode: () => n
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     try {
-      // Another program may have the port, so the connection has a timeout.
       await onPostgres(url, async () => {});
       return;
     } catch (error) {

@@ -17,7 +17,7 @@ const NEEDED = [
 
 export type ProjectCopy = { readonly folder: string; readonly remove: () => void };
 
-/** Without dist/, with a link to node_modules. */
+/** Has no dist/, and a link to node_modules. */
 export function copyProject(): ProjectCopy {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-project-'));
   for (const name of NEEDED)

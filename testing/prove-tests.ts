@@ -1,4 +1,4 @@
-// `npm run prove:tests [text]`: plants each fault in a copy of the project; its tests must fail. A text selects faults by
+// `npm run prove:tests [text]` plants each fault in a copy of the project; its tests must fail. A text selects faults by
 // promise or file.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// nginx and Caddy with the files of deploy/, with other names, ports and certificates.
+// nginx and Caddy use the files of deploy/, with other names, ports and certificates.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export type ProxyName = 'nginx' | 'caddy';
 export type ProxyPorts = {
   readonly http: number;
   readonly https: number;
-  /** Of the page's processes. Caddy uses only the first. */
+  /** Caddy uses only the first. */
   readonly pages: readonly number[];
 };
 export type Proxy = { readonly close: () => Promise<void> };
@@ -61,7 +61,6 @@ http { access_log off; gzip on; ${temporary.join(' ')} ${servers} }
 const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: string, to: string])[] => [
   ['listen 80;', `listen 127.0.0.1:${http};`],
   ['listen 443', `listen 127.0.0.1:${https}`],
-  // Some machines lack IPv6.
   ['listen [::]', '# listen [::]'],
 ];
 
@@ -86,7 +85,7 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
 
 export const MAIN_SITE = 'This is the main site.';
 
-/** A page under a path of a site that claims scripts and pictures, sets strict policies and has its own error pages. */
+/** Another site owns the host, claims scripts and pictures, sets strict policies and has its own error pages. */
 function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const snippet = path.join(folder, 'nginx-path.conf');
@@ -133,7 +132,7 @@ function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
   return nginxWith(folder, `include ${file};`);
 }
 
-/** nginx's defaults: it skips a server after one failure, and does not resend a form whose connection closed. */
+/** By default nginx skips a server after one failure, and does not resend a form whose connection closed. */
 const withoutTries = (site: string): string =>
   site
     .replaceAll(' max_fails=0', '')

@@ -17,7 +17,6 @@ function record(engine: keyof typeof sent, sql: unknown): void {
   if (!sent[engine].has(statement) && isSentByProduct()) sent[engine].add(statement);
 }
 
-/** By the nearest project file on the stack, except engine code. */
 function isSentByProduct(): boolean {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 60;

@@ -1,4 +1,4 @@
-// `npm run test:logic [files]`: every test without a browser. PostgreSQL runs the files of on-postgres.ts, or all with
+// `npm run test:logic [files]` runs every test without a browser. PostgreSQL runs the files of on-postgres.ts, or all with
 // --matrix. Loading the server takes two seconds, so the files of one room share a process.
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ const ALONE = [
 
 /** Four processes keep two cores busy, because some wait. */
 const CONCURRENCY = 4;
-/** Lines of tests per process. With more, the last process would run while the others are idle. */
+/** With more lines per process, the last one would run while the others are idle. */
 const MOST_LINES = 1_500;
 
 type Group = { readonly name: string; readonly files: readonly string[]; readonly onPostgres: boolean };
@@ -59,7 +59,6 @@ try {
   if (process.env['KEEP_STATEMENTS'] === undefined) rmSync(statements, { recursive: true });
 }
 
-/** Single files first, then the longest groups. */
 function groupByRoom(files: readonly string[]): Group[] {
   const onPostgres = (file: string) => isMatrix || ON_POSTGRES.includes(file);
   const slow = ALONE.filter((file) => files.includes(file)).map((file) => ({

@@ -40,7 +40,6 @@ export type ServerUnderTest = {
   /** Moves the clock when no mail or webhook is being sent, whose lease would seem expired. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
-  /** Milliseconds since 1970. */
   readonly setClock: (to: number) => void;
   readonly wakeWorker: () => void;
   readonly countRows: (table: keyof Schema) => Promise<number>;
@@ -59,11 +58,10 @@ export type ServerOptions = {
   readonly maxResidentBytes?: number;
   readonly isStopping?: () => boolean;
   readonly fetch?: AppOptions['fetch'];
-  /** Default: a new one. Always closed with the server. */
+  /** A new one by default. Always closed with the server. */
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
 
-/** Longer than the timeouts of SMTP and webhooks. */
 const IN_HAND_WITHIN_MS = 60_000;
 
 async function startServer({
@@ -80,7 +78,7 @@ async function startServer({
   database: givenDatabase,
   ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
-  // First, so that a run without the tests' PostgreSQL reports that and ends.
+  // Comes first, so a run without the tests' PostgreSQL reports that and ends.
   const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
@@ -164,7 +162,7 @@ async function startServer({
   };
 }
 
-/** Due or leased: its delivery time would be random. */
+/** True for due or leased mail, because its delivery time would be random. */
 async function mailInHand(db: Db, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('outbox')
@@ -176,7 +174,7 @@ async function mailInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Due or leased: the first waiting event of a lead. */
+/** True for the first waiting event of a lead, if due or leased. */
 async function eventInHand(db: Db, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('webhook_events as e')

@@ -20,7 +20,7 @@ function run(command: string, ...parameters: string[]): boolean {
 
 const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Without fsync: a test machine can start again after a power failure. */
+/** A test machine can start again after a power failure, so nothing is synced. */
 const install = (packages: readonly string[]): boolean =>
   run(
     'apt-get',
@@ -36,7 +36,6 @@ const install = (packages: readonly string[]): boolean =>
 function missingPackages(): (readonly string[])[] {
   const chromium = findChromium();
   const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
-  // systemd would start them in any runlevel.
   const programs = existsSync('/run/systemd/system')
     ? []
     : PROGRAM_NAMES.filter((name) => findProgram(name) === undefined);
@@ -49,7 +48,6 @@ function missingPackages(): (readonly string[])[] {
 
 const missing = debianAsRoot ? missingPackages() : [];
 if (missing.length > 0 && run('apt-get', 'update', '-qq') && !install(missing.flat())) {
-  // One by one, because this Debian may lack some.
   for (const packages of missing) install(packages);
   if (findChromium() === undefined) install(['chromium']);
 }

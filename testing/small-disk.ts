@@ -59,10 +59,7 @@ export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promi
 /** A folder with more space is on another disk, which must not be filled. */
 const MAX_BYTES = 256 * 2 ** 20;
 
-/**
- * Leaves no free byte.
- * @returns the file to remove afterwards
- */
+/** @returns the file to remove afterwards */
 export function fillDisk(disk: string): string {
   const filler = path.join(disk, 'filler');
   const file = openSync(filler, 'w');

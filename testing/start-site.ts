@@ -14,7 +14,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly start: string };
 };
-/** Memory flags of `npm start` (docs/decisions/0019-collect-garbage-after-the-start.md). */
+/** Memory flags of `npm start` (decision 0019). */
 export const SERVING_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 const READY_WITHIN_MS = 60_000;
 
@@ -46,10 +46,9 @@ export async function startSiteProcess(
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       PORT: '0',
-      // Never the .env and data/ of the project.
       INSTANCE_FOLDER: folder,
       ...KEPT_COMPILED,
-      // A copy's compiled code would stay in our node_modules/ for ever.
+      // A copy's compiled code would stay in our node_modules/ forever.
       ...(project !== PROJECT_FOLDER && { NODE_DISABLE_COMPILE_CACHE: '1' }),
       ...campaign,
       ...env,

@@ -1,13 +1,10 @@
-// A process that runs several test files.
 import path from 'node:path';
 
-/** Set for it: the paths of the files, separated like PATH. */
+/** Holds the paths of the files, separated like PATH. */
 export const TEST_FILES_VARIABLE = 'TEST_FILES';
 
-/** A test that takes longer hangs. */
 const TEST_TIMEOUT_MS = 180_000;
 
-/** Its arguments after `node`. */
 export const TEST_PROCESS: readonly string[] = [
   '--test',
   '--test-isolation=none',

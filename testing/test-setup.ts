@@ -1,4 +1,3 @@
-// Runs once before all test files: starts PostgreSQL and builds a site.
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { makeTemplate, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { keepCompiled } from '#testing/environment.ts';

@@ -14,7 +14,6 @@ function instanceOf(folder: string, env: Readonly<Record<string, string>>): Retu
   return readInstance();
 }
 
-/** Makes main.ts's checks in the same order. */
 export async function tryStart(
   folder: string,
   env: Readonly<Record<string, string>> = {},

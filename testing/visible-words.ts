@@ -13,10 +13,9 @@ const READ_PROPERTIES = new Set(['description', 'label', 'message', 'sentence', 
 const NAMING_PROPERTIES = new Set(['type', '@type']);
 const COMPARISONS = new Set(['===', '!==', 'in', 'instanceof']);
 
-/** Placeholder for an interpolated value. */
 const VALUE = '\0';
 const WORD = String.raw`(?:\p{L}{2,}|${VALUE}(?!\p{L}))`;
-/** Two words in a row, or one that begins like a sentence. */
+/** Matches two words in a row, or one that begins like a sentence. */
 const LIKE_WORDS = new RegExp(
   String.raw`\p{L}{2,}[,.;:!?]?\s+${WORD}|${VALUE}\s+\p{L}{2,}|^\s*\p{Lu}\p{Ll}+[.!?…]*\s*$`,
   'u',
@@ -62,7 +61,7 @@ const nameOf = (node: unknown): string => {
 };
 
 /**
- * @param file name; its extension determines the language
+ * @param file its extension determines the language
  * @returns texts with their lines, from 1
  */
 export function visibleWords(file: string, code: string): { line: number; text: string }[] {
@@ -82,7 +81,6 @@ export function visibleWords(file: string, code: string): { line: number; text: 
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ImportExpression':
-      // Only developers read thrown errors.
       case 'ThrowStatement':
         return;
       case 'ExportNamedDeclaration':

@@ -1,4 +1,4 @@
-// A visit counter's host over https, on another origin than the page.
+// The counter's host uses https, on another origin than the page.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -7,16 +7,14 @@ import { text } from 'node:stream/consumers';
 
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 
-/** In campaigns. Browsers find it with `resolverRule` and need `ignoreHTTPSErrors` for its certificate. */
+/** Browsers find it with `resolverRule` and need `ignoreHTTPSErrors` for its certificate. */
 export const COUNTER_ORIGIN = 'https://counter.example';
 export const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
 export type VisitCounter = {
   readonly resolverRule: string;
-  /** Whole requests with headers, including preflights. */
   readonly asked: readonly string[];
   readonly sent: readonly string[];
-  /** Sets the script (null: 404) and forgets previous requests. */
   readonly serve: (script: string | null) => void;
   readonly close: () => Promise<void>;
 };

@@ -19,7 +19,6 @@ export type Receiver = {
   readonly close: () => Promise<void>;
 };
 
-/** @param answer default: 204 */
 export async function startReceiver(
   answer: (received: Received, response: ServerResponse) => void = (_, response) =>
     void response.writeHead(204).end(),
@@ -47,7 +46,7 @@ export async function startReceiver(
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
   return {
-    // A secret path: anyone who knows it can send events.
+    // Anyone who knows the path can send events, so it is secret.
     url: `http://127.0.0.1:${taken}/a-secret-path`,
     port: taken,
     received,

@@ -103,7 +103,7 @@ describe('the doctor', () => {
       writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
       assert.match(
         await about(),
-        /^problem: There is no database at .*leads\.db, although its secret is there/,
+        /^problem: There is no database at .*leads\.db, although its secret exists/,
       );
     }));
 

@@ -1,4 +1,3 @@
-// Checks the disk, the secret, who can read the files, and the newest backup.
 import { existsSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +20,7 @@ const MIB = 1024 ** 2;
 const LOW_BYTES = 1024 * MIB;
 const SCARCE_BYTES = 100 * MIB;
 
-/** @param folder of the database; may be missing */
+/** The folder may be missing. */
 export async function examineDisk(folder: string): Promise<Finding> {
   let place = folder;
   while (!existsSync(place) && path.dirname(place) !== place) place = path.dirname(place);
@@ -49,10 +48,6 @@ export function judgeRoom(
 const FEW_CHARACTERS = 10;
 const SHORT_PERIOD = 22;
 
-/**
- * @param folder of the instance
- * @param look null if the database is missing or unreadable
- */
 export function examineSecret(
   config: Config,
   { folder, look }: { folder: string; look: Look | null },
@@ -72,7 +67,7 @@ export function examineSecret(
             `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret.`,
           ),
         ]
-      : [secret.note(`There is no secret yet: the first start makes one and keeps it in ${file}.`)];
+      : [secret.note(`There is no secret yet: the first start creates one and stores it in ${file}.`)];
   const where = kept === null ? 'APP_SECRET' : file;
   const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
@@ -105,13 +100,11 @@ function isGuessable(typed: string): boolean {
   return /change.?me|password|example|secret.?secret|1234567890|abcdefgh|qwerty/i.test(typed);
 }
 
-/** A failed nightly backup is reported on the next day. */
 const LATE_DAYS = 2;
 
 /** `desk backup` records its last success in this file. */
 const noteBeside = (file: string): string => path.join(path.dirname(file), 'last-backup');
 
-/** @param file path of the database */
 export const noteBackup = (file: string, now: number): Promise<void> =>
   writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
 

@@ -1,4 +1,4 @@
-// Examines the database in a separate process, which can be killed while it hangs and does not block the doctor.
+// A separate process can be killed while it hangs, and does not block the doctor.
 import process from 'node:process';
 
 import type { Config } from '#server/settings/settings.ts';

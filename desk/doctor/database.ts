@@ -1,4 +1,3 @@
-// Checks that the database is reachable, intact, migrated and writable, and that its times match the clock.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -31,9 +30,9 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, although its secret is there. Do not restart a page that runs: see "What do I do when something breaks?" in docs/running.md.`,
+              `There is no database at ${database.file}, although its secret exists. Do not restart a running page: see "What do I do when something breaks?" in docs/running.md.`,
             )
-          : note(`There is no database at ${database.file} yet: the first start makes it.`),
+          : note(`There is no database at ${database.file} yet: the first start creates it.`),
       );
   }
   const { look, damage, failure } = await see(database, signal);
@@ -126,7 +125,6 @@ async function see(
   });
 }
 
-/** @param now milliseconds since 1970 */
 export function examineClock(look: Look | null, now: number): Findings {
   if (look === null)
     return clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`);
@@ -158,7 +156,6 @@ export function examineClock(look: Look | null, now: number): Findings {
   ];
 }
 
-/** @param look null if the database is missing or unreadable */
 export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look | null): Findings {
   const dead = look?.deadEvents ?? 0;
   if (dead > 0)
@@ -168,7 +165,6 @@ export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: Look
   return webhooks.urls.length === 0 || look === null ? [] : [about('webhooks').ok('No event was given up.')];
 }
 
-/** @param look null if the database is missing or unreadable */
 export const judgeRefusals = (look: Look | null): Findings =>
   look?.refusesEverybody
     ? about('mail account').problem(

@@ -1,4 +1,4 @@
-// DKIM (RFC 6376): checks that the published public key matches the signing key.
+// Checks that the published public key matches the signing key (DKIM, RFC 6376).
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -60,7 +60,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   return findings.length > 0 ? findings : [ok(`The key at ${name} is ours.`)];
 }
 
-/** The rest of a sentence; null if mail servers can verify our signature. */
+/** @returns the rest of a sentence; null if mail servers can verify our signature */
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   const listed = (tag: string, wanted: readonly string[]) =>
     tags
@@ -95,8 +95,8 @@ function keyOf(base64: string): KeyObject | null {
 }
 
 /**
- * Reads a DKIM or DMARC record: name=value pairs, separated by semicolons (RFC 6376, section 3.2).
- * @returns raw values by name; a repeated name keeps its first value
+ * Reads a DKIM or DMARC record: name=value pairs, separated by semicolons (RFC 6376, section 3.2). A repeated name keeps its
+ * first value.
  */
 export function readTags(record: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();

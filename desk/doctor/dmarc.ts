@@ -1,4 +1,4 @@
-// DMARC (RFC 7489): checks the policy for unauthenticated mail, and whether our mail passes it.
+// Checks the policy for unauthenticated mail, and whether our mail passes it (DMARC, RFC 7489).
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';

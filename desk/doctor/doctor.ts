@@ -22,14 +22,12 @@ import { isLoopback } from '#server/platform/ip-addresses.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 
-/** Limit for all examinations together. */
 const LIMIT_MS = 20_000;
 const GRACE_MS = 2_000;
 
 export type Patient = {
   readonly settings: ReturnType<typeof readSettings>;
   readonly campaignFolder: string;
-  /** Defaults to the DNS servers of this machine. */
   readonly dnsServers?: readonly string[] | undefined;
   readonly sampleTo: string | null;
   readonly now: number;
@@ -76,7 +74,7 @@ async function lookAround(
     ['disk', examineDiskOf(config, folder)],
     ['clock', seen.then((look) => examineClock(look, now))],
     ['secret', seen.then((look) => examineSecret(config, { folder, look }))],
-    // After the look, which may make files.
+    // Runs after the check of the database, which may create files.
     ['files', seen.then(() => examineFiles(config, folder))],
     ['backup', examineBackup(database, now)],
     ['webhooks', seen.then((look) => judgeWebhooks(config, look))],

@@ -11,7 +11,6 @@ export type Finding = {
   readonly publish?: DnsRecord;
 };
 
-/** An examination finds one thing or several. */
 export type Findings = Finding | readonly Finding[];
 
 type MakeFinding = (sentence: string, publish?: DnsRecord) => Finding;

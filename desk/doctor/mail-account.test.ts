@@ -60,7 +60,6 @@ describe('the mail account', () => {
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
   const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
 
-  // 0.0.0.0 also reaches this machine, but does not count as loopback.
   for (const [title, options, address, ...sentences] of [
     [
       'is fine if a local server accepts the login',

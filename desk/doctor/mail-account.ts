@@ -1,4 +1,3 @@
-// Logs in to the mail server, and sends a sample.
 import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -23,14 +22,9 @@ import { isLoopback } from '#server/platform/ip-addresses.ts';
 const { ok, note, warning, problem } = about('mail account');
 const sample = about('sample');
 
-/** Limit for each step: DNS, connection, greeting, and every reply. */
 const STEP_MS = 5_000;
 const SOON_DAYS = 14;
 
-/**
- * @param publicUrl PUBLIC_URL
- * @param now milliseconds since 1970
- */
 export async function examineMailAccount(
   mail: Config['mail'],
   { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
@@ -119,7 +113,6 @@ function judgeEncryption(
 }
 
 /**
- * Sends a sample.
  * @param title product title, as in code mails
  * @param folder of the instance
  */
@@ -156,7 +149,6 @@ export async function sendSample(
   }
 }
 
-/** Replies of mail servers often have several lines. */
 const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {

@@ -1,4 +1,4 @@
-// MX: checks that replies and bounces reach us (RFC 5321, section 5.1).
+// Checks that replies and bounces reach us (MX, RFC 5321, section 5.1).
 import { isIP } from 'node:net';
 
 import { sayFailed, type Dns } from '#server/platform/dns.ts';

@@ -100,7 +100,7 @@ describe('SPF', () => {
   const spf1 = async (zone: Zone, mailHost?: string | null) => only(await spf(zone, mailHost));
   const of = (...records: string[]): Zone => ({ 'example.com': { TXT: records } });
 
-  it('is fine as one record within ten look-ups, counting its includes', async () => {
+  it('is fine as one record within ten lookups, counting its includes', async () => {
     const found = await spf1({
       ...of('v=spf1 a:mail.example.com include:one.test -all', 'site-verification=v=spf1'),
       'mail.example.com': { A: ['192.0.2.1'] },
@@ -111,7 +111,7 @@ describe('SPF', () => {
       'two.test': { TXT: ['V=SPF1 exists:%{i}.list.test a/24//64 ?all'], A: ['192.0.2.9'] },
     });
     assert.equal(found.state, 'ok', found.sentence);
-    assert.match(found.sentence, /^example\.com has one SPF record, with 6 of 10 look-ups/);
+    assert.match(found.sentence, /^example\.com has one SPF record, with 6 of 10 lookups/);
   });
 
   for (const [mailHost, value] of [
@@ -127,7 +127,7 @@ describe('SPF', () => {
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
 
-  it('is invalid with more than ten look-ups, naming the most expensive term', async () => {
+  it('is invalid with more than ten lookups, naming the most expensive term', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
     const zone: Zone = {
       ...Object.fromEntries(names.map((name) => [name, { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }])),
@@ -138,7 +138,7 @@ describe('SPF', () => {
     assert.equal(found.state, 'problem');
     assert.match(
       found.sentence,
-      /needs 11 look-ups, and mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./,
+      /needs 11 lookups, and mail servers ignore .* more than 10\..*include:big\.test 10, mx 1\./,
     );
     assert.equal(found.publish?.value, 'v=spf1 mx -all');
     const ten = await spf1({ ...zone, ...of('v=spf1 include:big.test -all') });

@@ -48,12 +48,9 @@ export async function examinePage(
 
 type Way = {
   readonly dns: Pick<Dns, 'addresses'>;
-  /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
-  /** Port for plain http; defaults to 80. */
   readonly httpPort?: number;
-  /** Trusted certificate authority; defaults to those of Node. */
   readonly ca?: string;
 };
 
@@ -123,7 +120,6 @@ async function judgePage(
     : ok(`The page answers at ${publicUrl}, and its certificate is good for ${days} more days.`);
 }
 
-/** Follows a visitor who types the name without https. */
 async function judgePlain(
   { hostname: host }: URL,
   { httpPort = 80, ...way }: Way & { address: string },

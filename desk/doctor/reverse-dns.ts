@@ -1,4 +1,4 @@
-// Reverse DNS: mail servers distrust an IP address whose name does not lead back to it.
+// Mail servers distrust an IP address whose name does not lead back to it.
 import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
@@ -10,7 +10,6 @@ import { about, type Finding, type Findings } from '#desk/doctor/finding.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
-/** A provider can have many IP addresses; a few are enough. */
 const MOST_ADDRESSES = 4;
 
 /**

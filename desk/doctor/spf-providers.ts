@@ -5,7 +5,7 @@ import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 
 type Provider = {
   readonly domain: string;
-  /** Whether the envelope sender keeps our domain: SPF checks that domain. */
+  /** True if the envelope sender keeps our domain, which SPF checks. */
   readonly keepsSender: boolean;
 };
 

@@ -69,7 +69,6 @@ export function namesSenders(record: string): boolean {
   return parsed.type === 'broken' || parsed.terms.some(({ name }) => name !== 'all' && name !== 'other');
 }
 
-/** Merges the terms of all records, ending with ~all. */
 export function mergeRecords(records: readonly string[]): string {
   const terms = records
     .flatMap((record) => record.split(' ').slice(1))

@@ -1,5 +1,5 @@
-// SPF (RFC 7208): one record that can be parsed and needs at most ten look-ups. Which machines send for the domain is
-// known only to the mail provider.
+// SPF (RFC 7208) needs one record that can be parsed with at most ten lookups. Only the mail provider knows which machines send
+// for the domain.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding, type Findings } from '#desk/doctor/finding.ts';
 import { isGuess, providerOf, senderTerm } from '#desk/doctor/spf-providers.ts';
@@ -18,7 +18,7 @@ const { ok, warning, problem } = about('SPF');
 
 /** RFC 7208, section 4.6.4. */
 const LOOKUPS_LIMIT = 10;
-/** The count stops here, because mail servers already ignore such a record. */
+/** Counting stops here, because mail servers already ignore such a record. */
 const FOLLOWED_LOOKUPS = 40;
 
 /**
@@ -74,7 +74,7 @@ export async function examineSpf(
     const dearestFirst = [...costs].toSorted(([, one], [, other]) => other - one);
     findings.push(
       problem(
-        `The SPF record of ${domain} needs ${lookups} look-ups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Take out what no longer sends for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
+        `The SPF record of ${domain} needs ${lookups} lookups, and mail servers ignore a record with more than ${LOOKUPS_LIMIT}. Remove terms of services that no longer send for you; the terms cost ${dearestFirst.map(([term, cost]) => `${term} ${cost}`).join(', ')}. Without the dearest it would be the record below.`,
         publish(withoutTerm(text, dearestFirst[0]?.[0] ?? '')),
       ),
     );
@@ -91,7 +91,7 @@ export async function examineSpf(
   return findings.length > 0
     ? findings
     : ok(
-        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} look-ups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
+        `${domain} has one SPF record, with ${lookups} of ${LOOKUPS_LIMIT} lookups: ${text}. Only your mail provider knows whether it names the machines that send for you.`,
       );
 }
 
@@ -100,11 +100,11 @@ type Followed = {
   readonly faults: { readonly sentence: string; readonly term: string }[];
   readonly unanswered: Set<string>;
   readonly included: Set<string>;
-  /** Look-ups per term of our record, includes counted: the operator can only remove these terms. */
+  /** Lookups per term of our record, includes counted. The operator can only remove these terms. */
   readonly costs: Map<string, number>;
 };
 
-/** Counts look-ups in the worst case: no match until the end of the record. */
+/** Counts lookups in the worst case: no match until the end of the record. */
 async function followIncludes(dns: Dns, domain: string, terms: readonly Term[]): Promise<Followed> {
   const followed: Followed = { faults: [], unanswered: new Set(), included: new Set(), costs: new Map() };
   let lookups = 0;

@@ -1,5 +1,5 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
-import type { CodeFate } from '#server/db/queries/report-figures.ts';
+import type { CodeStatus } from '#server/db/queries/report-figures.ts';
 import { OTHERS } from '#server/attribution/attribution.ts';
 import { countOf, type CodeStep, type Figures, type Only, type Row, type Step } from '#server/stats/stats.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
   whole: 'Read to the end',
 };
 
-export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
+export const FATES: Readonly<Record<Exclude<CodeStatus, 'entered'>, string>> = {
   open: 'Can still enter it',
   'not-tried': 'Had the mail, never tried',
   'wrong-tries': 'Entered wrong digits only',

@@ -3,13 +3,9 @@ import { readTouch, type Touch } from '#shared/funnel.ts';
 /** The last touch before the form, and the first touch of the visit if it differs. */
 export type Attribution = Touch & { readonly first?: Touch };
 
-/** Both touches at their maximum length, in percent-encoded UTF-8. */
 const HEADER_MAX_LENGTH = 8_192;
 
-/**
- * Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin.
- * @param headers the values of `x-visit` and `referer`
- */
+/** Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin. */
 export function attributionOf({
   visit,
   referer,
@@ -44,12 +40,10 @@ export const DIRECT = 'direct';
 
 export type KeptAttribution = Touch & { readonly first?: Touch };
 
-/** @param json from the database */
 export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
 
 /**
- * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site;
- * otherwise `direct`.
+ * The first of these that the last informative touch has: `utm_source`, the advertiser, the linking site; otherwise `direct`.
  */
 export const sourceOf = (last: KeptAttribution): string =>
   sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
@@ -57,11 +51,9 @@ export const sourceOf = (last: KeptAttribution): string =>
 export const firstSourceOf = (last: KeptAttribution): string =>
   (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
 
-/** The `utm_campaign` of the touch that gives the source. */
 export const campaignOf = ({ first, ...last }: KeptAttribution): string | undefined =>
   last.utm_campaign ?? (sourceOfTouch(last) === undefined ? first?.utm_campaign : undefined);
 
-/** Values as {@link shownSource} returns them. */
 export type Origin = { readonly source?: string | undefined; readonly campaign?: string | undefined };
 
 export function isFrom(json: string | null, { source, campaign }: Origin): boolean {
@@ -90,13 +82,12 @@ function sourceOfTouch(touch: Touch): string | undefined {
   return click?.[1] ?? touch.referrer;
 }
 
-/** Stands for further sources, and for those that must not be shown. */
+/** Replaces further sources, and those that must not be shown. */
 export const OTHERS = 'others';
-/** The source of a person whose form was erased or has expired. */
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 
-/** A source that may be shown: a word or two, never an e-mail address. */
+/** @returns a word or two, never an e-mail address */
 export function shownSource(source: string): string {
   const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
   // Some mailing tools write the recipient's e-mail address into their links.

@@ -1,4 +1,4 @@
-// Acts on a genuine report: a bounce suppresses the e-mail address, a complaint also withdraws consent.
+// A bounce suppresses the e-mail address; a complaint also withdraws consent.
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn } from '#server/consent/withdraw.ts';
 import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -14,10 +14,8 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type MailReport = {
   readonly reason: 'bounced' | 'complained';
-  /** Not yet normalised. */
   readonly email: string;
   readonly note: string | null;
-  /** Milliseconds since 1970. */
   readonly happenedAt: number;
 };
 
@@ -37,7 +35,7 @@ export type ReportParts = {
 
 export type Once = {
   readonly key: string;
-  /** When its age makes it invalid. Milliseconds since 1970. */
+  /** The time when its age makes it invalid. */
   readonly until: number;
 };
 
@@ -53,7 +51,6 @@ export async function takeReport(
 
 /**
  * Key and reports share a transaction, so a failed call can be repeated.
- * @param now milliseconds since 1970
  * @returns null if the key was used before
  */
 export async function takeReportsOnce(
@@ -97,13 +94,12 @@ async function takeIn(
   return 'suppressed';
 }
 
-// Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path: otherwise
-// anyone could suppress any e-mail address.
+// Accepts bounces and complaints sent by mail. They must name one of our mails, by Message-ID or signed return path, or anyone
+// could suppress any e-mail address.
 export type MessageOutcome =
   | { readonly type: 'no report' }
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'not ours' }
-  /** Another recipient, such as the target of a broken forwarding. */
   | { readonly type: 'another address'; readonly email: string }
   | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
   | {
@@ -113,7 +109,6 @@ export type MessageOutcome =
       readonly note: string | null;
     };
 
-/** @param now milliseconds since 1970 */
 export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
   const message = await readReturnedMessage(raw);
   if (message.type === 'other') return { type: 'no report' };

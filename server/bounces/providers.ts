@@ -1,5 +1,4 @@
-// Amazon SES, Postmark, Mailgun and SendGrid report bounces and complaints. For each: the shape of its events, the proof that a
-// call is its own, and which events count.
+// For each provider: the shape of its events, the proof that a call is its own, and which events count.
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -15,7 +14,6 @@ type Call = {
   /** Raw bytes, because signatures cover them. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
-  /** Milliseconds since 1970. */
   readonly now: number;
 };
 
@@ -54,16 +52,14 @@ const UNREADABLE: Verdict = { type: 'unreadable' };
 const NOTHING: Verdict = { type: 'reports', reports: [] };
 const LATER: Verdict = { type: 'later' };
 
-/** More than any provider sends in a call, except SendGrid's batches. */
 const BODY_LIMIT_BYTES = 256 * 1024;
 
-/** Maximum age, in either direction, because an older signature may have been overheard. */
+/** An older signature may have been overheard, and one from the future comes from a wrong clock. */
 const FRESH_FOR_MS = 15 * 60_000;
 
-/** @param signedAt milliseconds since 1970; NaN is never fresh */
+/** @param signedAt NaN is never fresh */
 const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
-/** @returns null for invalid JSON, or if it doesn't fit the schema */
 function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): Shape | null {
   try {
     return schema.safeParse(JSON.parse(json.toString())).data ?? null;
@@ -173,7 +169,6 @@ function sesReports({
       }),
     );
   }
-  // Some mailbox providers report a complaint without its type.
   if (type === 'Complaint' && complaint && (complaint.complaintFeedbackType ?? 'abuse') === 'abuse')
     return complaint.complainedRecipients.flatMap(({ emailAddress }) =>
       complained(emailAddress, complaint.timestamp),
@@ -195,7 +190,7 @@ const POSTMARK_DEAD = new Set(['HardBounce', 'BadEmailAddress']);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Postmark signs nothing: the user and password in its URL are the only proof of origin. */
+/** Postmark signs nothing, so the user and password in its URL are the only proof of origin. */
 function createPostmark(login: string): Provider {
   const expected = digest(`Basic ${Buffer.from(login).toString('base64')}`);
   return {
@@ -226,7 +221,6 @@ const MailgunCall = z.object({
   }),
   'event-data': z.object({
     event: z.string(),
-    /** Seconds, with fractions. */
     timestamp: z.number(),
     recipient: z.optional(z.string()),
     severity: z.optional(z.string()),
@@ -262,7 +256,7 @@ function createMailgun(key: string): Provider {
         type: 'reports',
         reports: mailgunReports(call['event-data']),
         once: {
-          // The signature, because the same digits can be divided differently into time and token.
+          // The same digits can be divided differently into time and token, so the signature is the key.
           key: `mailgun: ${expected}`,
           // The token isn't fresh for any process by then.
           until: signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS,
@@ -299,7 +293,6 @@ const TextOrNull = z.optional(z.nullable(z.string()));
 /** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event */
 const SendGridEvent = z.extend(SendGridReport, {
   email: z.string(),
-  /** Seconds. */
   timestamp: z.coerce.number().check(z.positive()),
   /** `bounce`, or `blocked` if the address isn't the reason. */
   type: TextOrNull,
@@ -334,7 +327,7 @@ function createSendGrid(key: string): Provider {
       return {
         type: 'reports',
         reports: events.flatMap(sendGridReports),
-        // Counted, not refused, because the rest of the batch comes only once.
+        // Counted instead of refused, because the rest of the batch comes only once.
         unread: read.length - events.length,
       };
     },

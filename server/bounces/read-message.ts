@@ -1,13 +1,10 @@
-// Reads failed deliveries (RFC 3464) and complaints (RFC 5965). accept-message.ts decides whether to believe them. postal-mime:
-// MIT-0, no dependencies, limits on depth and headers.
+// Reads failed deliveries (RFC 3464) and complaints (RFC 5965); accept-report.ts decides whether to believe them.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 type RecipientStatus = {
-  /** The final recipient, if named, because mail may have been forwarded. */
   readonly address: string;
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
-  /** The status, followed by the mail server's reply. */
   readonly answers: readonly string[];
 };
 
@@ -16,13 +13,13 @@ type Named = {
   readonly messageIds: readonly string[];
   /** Unchecked; one may be our signed return path. */
   readonly cameTo: readonly string[];
-  /** Unchecked. Milliseconds since 1970. */
+  /** Unchecked. */
   readonly writtenAt: number | null;
 };
 
 export type ReturnedMessage =
   | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
-  /** feedback: its type, such as `abuse` or `not-spam`. */
+  /** `feedback` is its type, such as `abuse` or `not-spam`. */
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
   | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
@@ -49,12 +46,11 @@ const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-
 
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
 
-/** From, the sender, and the time. */
 const MBOX_LINE = /^From \S.*\d\d:\d\d/;
 const LINE_FEED = 0x0a;
 
 /**
- * Several in an mbox, otherwise one.
+ * Several messages in an mbox, otherwise one.
  * @returns the first {@link READ_BYTES} of each
  */
 export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
@@ -144,7 +140,7 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
 
-/** The address in a field such as `rfc822; <ada@example.com> (Ada)`. */
+/** Finds the address in a field such as `rfc822; <ada@example.com> (Ada)`. */
 function addressIn(field: string): string {
   const text = field.slice(field.indexOf(';') + 1);
   return (/<([^<>]*)>/.exec(text)?.[1] ?? text.replaceAll(/\([^()]*\)/g, '')).replaceAll(/\s/g, '');

@@ -25,7 +25,7 @@ type MailEventParts = ReportParts & {
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
 
-/** One transaction per report: a batch of thousands in one would block the database. */
+/** A batch of thousands in one transaction would block the database. */
 async function takeEach(
   parts: ReportParts,
   reports: readonly MailReport[],

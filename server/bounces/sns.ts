@@ -17,7 +17,6 @@ export const SnsMessage = z.object({
   TopicArn: z.string(),
   Subject: z.optional(z.nullable(z.string())),
   Message: z.string(),
-  /** Publication time; the same for each delivery attempt. */
   Timestamp: z.string().check(z.refine((text) => IsoTime.safeParse(text).success)),
   Token: z.optional(z.string()),
   SubscribeURL: z.optional(z.string()),
@@ -34,11 +33,9 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 
 const FETCH_TIMEOUT_MS = 5_000;
 const ANSWER_MAX_BYTES = 16 * 1024;
-/** SNS uses a certificate for years, and two during a change. */
 const CERTIFICATES_KEPT = 4;
 /** Limited, because anyone who knows the topic can name certificates that don't exist. */
 const FETCHES_AT_ONCE = 2;
-/** No other path of the host is trusted. */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
 
 function originOf(topic: string): string {
@@ -96,7 +93,6 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
         message.TopicArn !== topic ||
         hash === undefined ||
         address === null ||
-        // Fails for a URL with a user, port or query.
         address.href !== `${origin}${address.pathname}` ||
         !CERTIFICATE_PATH.test(address.pathname)
       )
@@ -136,7 +132,6 @@ type Fetched =
   | { readonly type: 'refused' }
   | { readonly type: 'later' };
 
-/** With a timeout and a size limit, without redirects. */
 async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });

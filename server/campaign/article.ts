@@ -1,4 +1,4 @@
-// Renders the operator's Markdown. Raw HTML is escaped, so the result is safe to insert.
+// Raw HTML is escaped, so the result is safe to insert.
 import path from 'node:path';
 
 import { micromark, parse, postprocess, preprocess } from 'micromark';
@@ -18,7 +18,6 @@ type ReadArticle = {
   readonly warnings: readonly Mistake[];
 };
 
-/** @param folder the campaign folder */
 export function readArticle(folder: string): ReadArticle {
   const file = nameOf(folder, FILE);
   const none = (...mistakes: readonly Mistake[]): ReadArticle => ({ article: null, mistakes, warnings: [] });

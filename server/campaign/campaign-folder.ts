@@ -1,5 +1,3 @@
-// The files of a campaign, and of its variants: folders in variants/, each with the words that differ, which
-// words-file.ts merges.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,7 +5,6 @@ import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { type Mistake, type Mistakes, mistakesOf, nearestName } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 
-/** A path relative to the project, or absolute if the campaign is elsewhere. */
 export function nameOf(folder: string, file: string): string {
   const fromProject = path.relative(PROJECT_FOLDER, folder);
   return path.join(fromProject.startsWith('..') ? folder : fromProject, file);
@@ -15,8 +12,6 @@ export function nameOf(folder: string, file: string): string {
 
 /**
  * Accepts any line ends and a byte order mark.
- * @param folder the campaign folder
- * @param file its path within that folder
  * @returns lines that end with \n; null if the file is missing
  */
 export function readText(folder: string, file: string): { type: 'text'; text: string } | Mistakes | null {
@@ -67,7 +62,6 @@ export function missingFile(folder: string, file: string): Mistake {
   return { file: nameOf(folder, file), message: `is missing; ${cure}.` };
 }
 
-/** Sorted; empty if the folder is missing. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();

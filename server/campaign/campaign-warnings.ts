@@ -1,5 +1,4 @@
-// Warns about words and files that are usable but probably unintended. A warning never stops a start or a
-// build.
+// Warns about words and files that are usable but probably unintended. A warning never stops a start or a build.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,10 +25,6 @@ import { fill } from '#shared/words.ts';
 
 type PageWords = { readonly landing: Landing; readonly interface: Interface };
 
-/**
- * @param folder the campaign folder
- * @returns one line per warning; empty if the words have mistakes
- */
 export function campaignWarnings(folder: string): string[] {
   const words = readCampaign(folder);
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
@@ -165,16 +160,12 @@ function filesIn(folder: string, within = ''): string[] {
     });
 }
 
-/**
- * Characters. The figures of the page were measured on a phone of 375 by 667 pixels and are slightly below
- * the maximum.
- */
+/** Measured on a phone of 375 by 667 pixels, and slightly below what fits. */
 const MOST_CHARACTERS = {
   header: 34,
   badge: 42,
   headline: 70,
   button: 34,
-  /** Fits on a desktop; phones show half of it. */
   subject: 60,
   pageTitle: 70,
   description: 200,
@@ -227,7 +218,7 @@ function tooLong(
   });
 }
 
-/** Invented. Listed here because an operator edits campaign/ itself; a test compares the list. */
+/** Operators edit campaign/ itself, so the invented names are listed here. A test compares the list. */
 export const SAMPLE = {
   people: ['Sarah Lindqvist', 'Marcus Adeyemi', 'Katharina Voss', 'Emre Aydın', 'Lena Brandstätter'],
   figures: [
@@ -257,10 +248,6 @@ function textsIn(words: unknown, entry: readonly PropertyKey[] = []): Text[] {
 const has = (text: string, part: string): boolean =>
   ` ${text} `.split(part).some((before, at, all) => at + 1 < all.length && !/[\p{L}\d.,:]$/u.test(before));
 
-/**
- * @param folder the campaign folder
- * @returns one sentence per kind of leftover
- */
 export const sampleOnPage = (folder: string): string[] =>
   [
     leftover(

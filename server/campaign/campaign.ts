@@ -1,4 +1,3 @@
-// Reads the operator's words in campaign/ and reports all mistakes at once.
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 
@@ -29,9 +28,7 @@ export type Campaign = {
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly guideEmail: GuideEmail;
-  /** Absolute path; null if the campaign has no guide file. */
   readonly guideFile: string | null;
-  /** Absolute path; null if the article has no download button. */
   readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
@@ -40,11 +37,9 @@ export type Campaign = {
   readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
-  /** The campaign's own page first; empty if the campaign has no variants. */
   readonly variants: readonly Variant[];
 };
 
-/** A variant without its own consent wording uses the campaign's. */
 export type Variant = { readonly name: string; readonly consent: ConsentWording };
 
 export type CampaignResult =
@@ -54,7 +49,6 @@ export type CampaignResult =
       readonly mistakes: readonly string[];
     };
 
-/** @param folder the campaign folder */
 export function readCampaign(folder: string): CampaignResult {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     return {
@@ -132,7 +126,6 @@ export function pageMistakes(folder: string): string[] {
 
 /**
  * Shared by build and server, so they cannot disagree about the version.
- * @param folder the campaign folder
  * @param variant null for the campaign itself
  */
 export function readConsent(folder: string, variant: string | null = null): ReadWords<ConsentWording> {

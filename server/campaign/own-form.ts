@@ -1,4 +1,3 @@
-// The campaign's own questions in form.yaml, with error messages in the language of the page.
 import * as z from 'zod/mini';
 
 import { readText } from '#server/campaign/campaign-folder.ts';
@@ -8,8 +7,6 @@ import { Form, type FormMessages, type OwnForm } from '#shared/campaign-schema.t
 const FILE = 'form.yaml';
 
 /**
- * Called by both the build and the server.
- * @param folder the campaign folder
  * @param language of the page, such as `pt-BR`
  * @returns no questions if the file is missing or holds only comments
  */

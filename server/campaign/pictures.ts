@@ -1,6 +1,5 @@
-// The pictures and films in media/: which ones landing.yaml needs, their sizes, and whether their content
-// matches their extension. Also the Tabler icons that a campaign may name in addition to the page's own
-// (docs/decisions/0032), whose package only the build needs.
+// Finds the pictures and films that landing.yaml needs, their sizes, and whether their content matches their extension. Also
+// provides the Tabler icons that a campaign may name (decision 0032), whose package only the build needs.
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,10 +24,7 @@ export const mediaOfPages = (index: number): string[] =>
 
 type Size = { readonly width: number; readonly height: number };
 
-/**
- * Reads the size from a name such as acme-320x80.webp.
- * @returns CSS pixels, or null
- */
+/** Reads the size in CSS pixels from a name such as acme-320x80.webp. */
 export function sizeInName(file: string): Size | null {
   const [, width, height] = /-(\d+)x(\d+)\.\w+$/.exec(file) ?? [];
   return width === undefined ? null : { width: Number(width), height: Number(height) };
@@ -68,7 +64,6 @@ const WANTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param folder the campaign folder
  * @param files their names in media/
  * @returns phrases that follow the name of the entry that needs them
  */
@@ -111,7 +106,6 @@ function beginOf(file: string): string {
   }
 }
 
-/** Bytes; each is a wait on a phone. */
 const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
 
 export function weightWarning(file: string): string | null {
@@ -129,7 +123,7 @@ type IconSet = {
   readonly aliases: Readonly<Record<string, { readonly parent: string }>>;
 };
 
-/** Every outline icon begins with this. Filled icons are excluded: they do not match the page's own. */
+/** Every outline icon begins with this. Filled icons do not match the page's own. */
 const LINES =
   /^<(?<tag>g|path) fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round" stroke-width="2"/;
 
@@ -137,7 +131,6 @@ type Drawings = ReadonlyMap<string, string>;
 
 let drawings: Drawings | null | undefined;
 
-/** Read when a campaign first names an icon of the set; null if the package is not installed. */
 function readDrawings(): Drawings | null {
   let set: IconSet;
   try {

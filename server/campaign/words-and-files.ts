@@ -1,5 +1,3 @@
-// Checks words against the files of the campaign and against each other: links, pictures, icons, downloads,
-// the order of sections.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -27,7 +25,6 @@ import { linkMistake } from '#shared/words.ts';
 
 type WordsMistake = { readonly entry: readonly PropertyKey[]; readonly message: string };
 
-/** @param variant whose sections links may lead to */
 export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     reporting(({ footerLinks, readOn, logo, download }) => [
@@ -103,7 +100,7 @@ function guideFileMistakes(
     : [];
 }
 
-/** In the folder of the article, which is not served. */
+/** The article's folder is not served. */
 export const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
 
 export const guideEmailOf = (folder: string) =>

@@ -1,5 +1,3 @@
-// Reads one YAML file, merges the words of a variant over it, and checks the result. Mistakes carry the line
-// number.
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import * as z from 'zod/mini';
 
@@ -16,7 +14,6 @@ import { SECTIONS } from '#shared/campaign-schema.ts';
 
 export type ReadWords<Words> = { readonly type: 'words'; readonly words: Words } | Mistakes;
 
-/** @throws all mistakes, each with its place */
 export function wordsOrThrow<Words>(result: ReadWords<Words>): Words {
   if (result.type === 'words') return result.words;
   throw new Error(`The words cannot be used:\n${result.mistakes.map(sayMistake).join('\n')}`);
@@ -104,7 +101,6 @@ function layOver(lower: unknown, upper: unknown): unknown {
   if (!isGroup(lower) || !isGroup(upper)) return upper;
   const changed = Object.entries(upper).map(([name, words]) => [
     name,
-    // An empty entry is a mistake.
     words === null ? null : layOver(lower[name], words),
   ]);
   return { ...lower, ...Object.fromEntries(changed) };
@@ -114,7 +110,6 @@ function onlyListedSections(words: unknown, own: unknown): unknown {
   if (!isGroup(words) || !isGroup(own) || !Array.isArray(own['sections'])) return words;
   const listed: unknown[] = own['sections'];
   const unwanted: string[] = SECTIONS.filter((name) => !listed.includes(name) && !Object.hasOwn(own, name));
-  // The pictures of `inside` are at the end of `benefits`.
   if (unwanted.includes('benefits')) unwanted.push('inside');
   return Object.fromEntries(Object.entries(words).filter(([name]) => !unwanted.includes(name)));
 }
@@ -134,7 +129,6 @@ function isFromUpper(path: Path, lower: unknown, upper: unknown): boolean {
 type FoundMistake = {
   readonly at: number;
   readonly message: string;
-  /** Several words of a list can share a line, so the column is reported too. */
   readonly isInList?: boolean;
 };
 
@@ -182,11 +176,7 @@ function wrongEntry({ document, text }: YamlFile, issue: z.core.$ZodIssue, words
   };
 }
 
-/**
- * @param found the value of the entry
- * @param options comment: the text after an empty entry on its line; written: the value as spelled in the
- * file
- */
+/** @param options comment: the text after an empty entry on its line; written: the value as spelled in the file */
 function sayIssue(
   issue: z.core.$ZodIssue,
   found: unknown,

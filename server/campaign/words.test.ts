@@ -1,5 +1,4 @@
-// Visitors read only words from campaign/. This searches the server's code for prose; exceptions are listed
-// with their reasons.
+// Visitors read only words from campaign/. This searches the server's code for prose; exceptions are listed with their reasons.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +19,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/platform/system-errors.ts': 'errors of the operating system',
   'server/http/health.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
-  // English, like the desk: older campaigns have no words for it.
+  // The desk is in English, and older campaigns have no words for it.
   'server/mail/templates/desk-code-mail.ts': 'for the people of DESK_PEOPLE',
   'server/mail/dkim-key.ts': 'why the DKIM key does not work',
   'server/mail/mailer.ts': 'why the mail account does not work',

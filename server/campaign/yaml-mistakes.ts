@@ -1,4 +1,3 @@
-// Explains YAML mistakes to people who do not know YAML.
 import { isScalar, visit, type Document } from 'yaml';
 
 export type YamlMistake = { readonly at: number; readonly message: string };

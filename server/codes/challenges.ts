@@ -1,5 +1,5 @@
-// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a stranger
-// cannot use them up.
+// A challenge is one browser's claim to one e-mail address, stored with the submission. Each has its own attempts, so a
+// stranger cannot use them up.
 import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -8,13 +8,11 @@ import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts'
 
 export type Challenge = Selectable<Schema['submissions']>;
 
-/** If not, it shares another challenge's code and attempts. */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
 
 type OfBrowser = { readonly browserId: string; readonly now: number };
 
-/** Newest first. */
 const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
   db
     .selectFrom('submissions')
@@ -24,7 +22,7 @@ const unexpired = (db: Db, { browserId, now }: OfBrowser) =>
     .orderBy('id', 'desc')
     .limit(1);
 
-/** Newest open or verified challenge, optionally by ID or e-mail address. */
+/** Finds the newest open or verified challenge. */
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
@@ -66,7 +64,6 @@ export async function updateChallenge(tx: Db, id: string, sent: SentAgain): Prom
   await tx.updateTable('submissions').set(sent).where('id', '=', id).execute();
 }
 
-/** Includes later challenges that share its code. */
 export async function prolongChallenges(
   tx: Db,
   code: { submission_id: string | null; email: string; created_at: number },
@@ -89,7 +86,7 @@ export async function prolongChallenges(
 
 /**
  * One statement, so parallel attempts cannot exceed the limit.
- * @param most attempts per row; 0: no limit
+ * @param most attempts per row; 0 for no limit
  */
 const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: number) =>
   tx
@@ -97,24 +94,19 @@ const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', most: n
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
     .$if(most > 0, (query) => query.where('wrong_attempts', '<', most));
 
-/** @returns the challenge after this attempt; undefined without its own code or attempts left */
 export const countAttempt = (
   tx: Db,
   { email, most, ...of }: OfBrowser & { readonly email: string; readonly most: number },
 ): Promise<Challenge | undefined> => {
   const open = unexpired(tx, of).select('id').where('email', '=', email).where('verified_at', 'is', null);
-  return (
-    countingAttempt(tx, 'submissions', most)
-      .where('id', '=', open)
-      .where('codes_sent', '>', 0)
-      // Another tab may have verified it meanwhile.
-      .where('verified_at', 'is', null)
-      .returning(columnsOf('submissions'))
-      .executeTakeFirst()
-  );
+  return countingAttempt(tx, 'submissions', most)
+    .where('id', '=', open)
+    .where('codes_sent', '>', 0)
+    .where('verified_at', 'is', null)
+    .returning(columnsOf('submissions'))
+    .executeTakeFirst();
 };
 
-/** @returns whether an attempt was left */
 export async function countAttemptAt(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
@@ -145,7 +137,7 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 }
 
 /**
- * @param attempts number of attempts to give back: the right one, if counted here
+ * @param attempts to give back: the right one, if counted here
  * @param of its e-mail address, as suppressions store it
  * @returns undefined if closed or erased meanwhile
  */

@@ -1,4 +1,5 @@
-// Mailed codes. Their digits are never stored (digits.ts). Visitors and desk users have separate tables with the same statements.
+// The digits of mailed codes are never stored (digits.ts). Visitors and desk users have separate tables with the same
+// statements.
 import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
@@ -32,7 +33,6 @@ export async function acceptCode(tx: Db, table: CodeTable, id: string, now: numb
   return numUpdatedRows > 0n;
 }
 
-/** Of a challenge, or of a desk browser, optionally for one e-mail address. */
 export async function endCodes(
   tx: Db,
   table: CodeTable,
@@ -48,10 +48,8 @@ export async function endCodes(
     .execute();
 }
 
-/** More than the limits allow in a day. */
 const MOST_READ = 50;
 
-/** Newest first. */
 const newestAliveAt = (db: Db, since: number, most = MOST_READ) =>
   db
     .selectFrom('codes')
@@ -73,7 +71,7 @@ export async function codesOfChallenge(
 
 /**
  * Includes used codes; newest first.
- * @param emails the address, and the pseudonyms under which its codes outlive an erasure
+ * @param emails the address, and the pseudonyms under which its codes are kept after an erasure
  */
 export async function codesOfAddress(
   db: Db,
@@ -88,7 +86,6 @@ export async function codesOfAddress(
 export const isAhead = (code: Pick<Code, 'created_at'>, now: number): boolean =>
   code.created_at > now + CLOCKS_DIFFER_MS;
 
-/** After a clock was set back, codes dated ahead of it are the older ones. */
 const aheadLast = (codes: readonly Code[], now: number): readonly Code[] => [
   ...codes.filter((code) => !isAhead(code, now)),
   ...codes.filter((code) => isAhead(code, now)),
@@ -101,7 +98,7 @@ export async function prolongCode(
   { expiresAt, now }: { expiresAt: number; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // Using another code of this e-mail address updates the same rows in another order.
+    // Entering another code of this e-mail address updates the same rows in another order.
     await lockAddress(tx, engine, code.email);
     await tx
       .updateTable('codes')
@@ -119,7 +116,6 @@ export async function findCodeById(db: Db, id: string): Promise<Code | undefined
   return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
 }
 
-/** IDs begin with their time (UUID version 7), so the primary key serves as the index. */
 const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; most: number }) =>
   db
     .selectFrom('codes')
@@ -128,7 +124,6 @@ const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; mo
     .orderBy('id', 'desc')
     .limit(most);
 
-/** @param most maximum number of codes to read, newest first */
 export async function codeStatistics(
   db: Db,
   span: { from: number; to: number; most: number },
@@ -146,8 +141,8 @@ export const newestCodes = (
 ): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
   newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();
 
-// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. A row for anyone else names no one, and
-// no code opens it.
+// Every typed e-mail address gets a row, so timing doesn't reveal who is in DESK_PEOPLE. For anyone else, the row has no name
+// and no code opens it.
 export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
 
 type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;
@@ -156,7 +151,6 @@ export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
   await db.insertInto('desk_sign_ins').values(signIn).execute();
 }
 
-/** Newest first. */
 export const openSignIns = (
   db: Db,
   { browserId, most, now }: { browserId: string; most: number; now: number },
@@ -172,7 +166,6 @@ export const openSignIns = (
     .limit(most)
     .execute();
 
-/** Only one process gets each. */
 export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
   tx
     .updateTable('desk_sign_ins')

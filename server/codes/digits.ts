@@ -1,4 +1,4 @@
-// One-time codes are derived, never stored: a copy of the database, outbox included, holds none.
+// Codes are derived and never stored, so a copy of the database contains none.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
@@ -7,7 +7,6 @@ import { CODE_LENGTH } from '#shared/limits.ts';
 export type CodeKey = {
   readonly id: string;
   readonly secretId: string;
-  /** A code works only for its desk user; absent for a visitor's code. */
   readonly deskUser?: string;
 };
 
@@ -27,7 +26,7 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');
 }
 
-// No vowels, so no word appears by accident, and no letters that are easily confused.
+// Without vowels, no word appears by accident. Easily confused letters are missing too.
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;
 
@@ -39,7 +38,10 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
     .join('');
 }
 
-/** In constant time and with at least `atLeast` comparisons, so timing reveals neither the match nor the number of candidates. */
+/**
+ * Takes constant time and makes at least `atLeast` comparisons, so timing reveals neither the match nor the number of
+ * candidates.
+ */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
   candidates: readonly Candidate[],

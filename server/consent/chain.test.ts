@@ -145,7 +145,6 @@ for (const engine of ENGINES) {
         assert.equal((await sealConsents(newOnly)).sealed, 1);
         assert.deepEqual((await verifyReport({ service: newOnly })).errors, []);
 
-        // A secret that stays unknown keeps no consent out of the chain.
         await agree(server, 'bob@example.com');
         await server.advance(3_601);
         assert.equal((await sealConsents(service)).sealed, 1);

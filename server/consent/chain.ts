@@ -1,5 +1,5 @@
-// Each entry holds the hash of the previous one, and the newest is signed with a key outside the database. One process at a time
-// appends.
+// Each entry holds the hash of the previous one, and the newest is signed with a key outside the database. One process at a
+// time appends.
 import { hash as hashOf, randomBytes } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
@@ -18,7 +18,6 @@ export type RowKind = keyof RowFacts;
 export type Contents = RowFacts & {
   readonly consent: RowFacts['consent'] & {
     readonly page: string;
-    /** Null if deleted before sealing. */
     readonly message_id: string | null;
     readonly mailed_at: string | null;
     readonly reply: string | null;
@@ -27,13 +26,12 @@ export type Contents = RowFacts & {
   readonly acceptance: { readonly errors: readonly ChainError[]; readonly accepted_at: string };
 };
 
-/** Never personal, because an accepted error stays in the chain for good. */
+/** Contains nothing personal, because an accepted error stays in the chain. */
 export type ChainError = {
-  /** Null for a row without an entry. */
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
-  /** First and last entry left unproved. */
+  /** First and last entry that remain unproved. */
   readonly unproves: readonly [first: number, last: number];
   /** Hash of the finding, so accepting an error accepts no other at this position. */
   readonly fingerprint: string;
@@ -51,7 +49,7 @@ export type NewEntry = {
 const SALT_BYTES = 16;
 export const sha256 = (text: string): string => hashOf('sha256', text);
 
-/** Erased with the content; without it, nobody can guess the content from the hash. */
+/** The salt is erased with the content; without it, nobody can guess the content from the hash. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 export const hashOfEntry = ({
   previous,
@@ -77,7 +75,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-/** Until this transaction ends. SQLite has one writer anyway. */
+/** Holds the lock until the transaction ends. SQLite has only one writer anyway. */
 export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
@@ -91,7 +89,6 @@ export type SignedHead = ChainHead & {
   readonly signedAt: number;
 };
 
-/** @returns null if no head was ever signed */
 export async function signedHead(db: Db, secrets: Secrets): Promise<SignedHead | null> {
   const row = await db
     .selectFrom('consent_chain_head')
@@ -120,10 +117,7 @@ async function signHead(tx: Db, secrets: Secrets, { position, hash }: ChainHead,
     .execute();
 }
 
-/**
- * Signs an unused chain, and any head again after a change of the secret. The operator decides about unsigned entries.
- * @param now milliseconds since 1970
- */
+/** Signs an unused chain, and any head again after a change of the secret. The operator decides about unsigned entries. */
 export async function keepChainSigned(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   secrets: Secrets,
@@ -150,7 +144,7 @@ async function isUnused(db: Db): Promise<boolean> {
 }
 
 /**
- * Signs the new head if the previous one was signed: never over an unsigned entry unless the operator accepts it. The caller has
+ * Signs the new head if the previous one was signed, because only the operator may accept an unsigned entry. The caller has
  * locked the chain.
  * @returns the position of the newest entry
  */
@@ -187,9 +181,8 @@ export const erasedAt = sql<number | null>`(
 )`;
 
 /**
- * Empties an erased person's entries. Positions stay, and an erasure is appended for each: an empty entry without one is a
- * forgery.
- * @param now milliseconds since 1970
+ * Empties an erased person's entries. Positions stay, and an erasure is appended for each, because an empty entry without one
+ * is a forgery.
  */
 export const createProofEraser =
   (
@@ -224,10 +217,7 @@ export const createProofEraser =
 const ERRORS_PER_ENTRY = 1_000;
 const acceptanceId = (number: number): string => `acceptance-${number}`;
 
-/**
- * Also signs the whole chain.
- * @param options now: milliseconds since 1970
- */
+/** Also signs the whole chain. */
 export async function acceptErrors(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { errors, secrets, now }: { errors: readonly ChainError[]; secrets: Secrets; now: number },
@@ -246,7 +236,6 @@ export async function acceptErrors(
   });
 }
 
-/** Oldest first. */
 export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (;;) {

@@ -1,4 +1,3 @@
-// Checks the consent chain, read-only.
 import { sql } from 'kysely';
 
 import {
@@ -27,10 +26,8 @@ export type ChainReport = {
   readonly entries: number;
   readonly erased: number;
   readonly head: ChainHead;
-  /** Only the first are listed. */
   readonly errorCount: number;
   readonly errors: readonly ChainError[];
-  /** Only the first are listed. */
   readonly accepted: readonly ChainError[];
 };
 
@@ -40,12 +37,11 @@ type CheckedEntry = ChainEntry & {
 };
 
 export type CheckOptions = {
-  /** A head from an earlier time, which the chain must contain. */
+  /** An earlier head, which the chain must contain. */
   readonly anchor?: ChainHead | undefined;
   readonly mostErrors?: number;
-  /** May throw to end the check. */
   readonly onChecked?: (entries: number) => void;
-  /** Called before the entry's errors. content: null if unreadable */
+  /** Called before the entry's errors. `content` is null if unreadable. */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
   readonly onError?: (error: ChainError, isAccepted: boolean) => void;
 };
@@ -53,10 +49,6 @@ export type CheckOptions = {
 const PAGE_SIZE = 100;
 const nothing = () => {};
 
-/**
- * Page by page, while other processes append.
- * @param now milliseconds since 1970
- */
 export async function verifyChain(
   db: Db,
   { secrets, now, ...options }: CheckOptions & { readonly secrets: Secrets; readonly now: number },
@@ -114,7 +106,7 @@ export async function verifyChain(
   return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
 }
 
-/** Only from entries below the signed head: a stranger may append others. */
+/** Reads only entries below the signed head, because a stranger may append others. */
 async function readAcceptances(db: Db, secrets: Secrets): Promise<readonly ChainError[]> {
   const signed = await signedHead(db, secrets);
   if (signed === null || !signed.isGenuine) return [];
@@ -157,7 +149,7 @@ function errorAt(
 
 function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
-  // Covers everything before it, so accepting this error vouches for that as well.
+  // Covers everything before it, so accepting this error also accepts that.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
   const error = (expected: string, found: string) => [
     errorAt(position, expected, found, state, [0, position]),
@@ -169,7 +161,7 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
 
 function checkContent(entry: CheckedEntry, content: object | null): readonly ChainError[] {
   const { position, kind, erased_at: erasure, facts } = entry;
-  // Erased with the person, and with it all this state could reveal.
+  // The salt is erased with the person, so this state reveals nothing.
   const state = [entry.salt, entry.content, facts];
   const error = (expected: string, found: string) => [errorAt(position, expected, found, state)];
   if (erasure !== null) {
@@ -183,7 +175,6 @@ function checkContent(entry: CheckedEntry, content: object | null): readonly Cha
   if (kind === 'erasure' || kind === 'acceptance') return [];
   if (facts === null) return error(`its ${kind}`, 'none');
   const sealed = content as Readonly<Record<string, unknown>>;
-  // A later release may seal more fields, or fewer.
   const fields = Object.entries(facts)
     .filter(([field, value]) => field in sealed && sealed[field] !== value)
     .map(([field]) => field);

@@ -342,7 +342,6 @@ async function history(server: ServerUnderTest): Promise<ChainReport['head']> {
   return head;
 }
 
-/** Disables the schema's rules, as a stranger can. */
 async function asStranger({ database: { db, engine } }: ServerUnderTest, ...forgings: readonly Forging[]) {
   await db.connection().execute(async (connection) => {
     const rules = (on: boolean) =>
@@ -389,7 +388,10 @@ async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
-/** Also updates the hashes from there on. @param to the last of them; default: all */
+/**
+ * Also updates the hashes from there on.
+ * @param to the last entry; all by default
+ */
 function rechain(from: number, before: string, after: string, to?: number): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
@@ -409,7 +411,10 @@ function rechain(from: number, before: string, after: string, to?: number): Forg
   };
 }
 
-/** Appends an entry with a correct hash but no signature. @param row its ID, or the position of the entry that has it */
+/**
+ * Appends an entry with a correct hash but no signature.
+ * @param row its ID, or the position of the entry that has it
+ */
 function append(kind: ChainEntry['kind'], text: string, row: string | number = 'x'): Forging {
   return async (db) => {
     const entries = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();

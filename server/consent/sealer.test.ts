@@ -17,7 +17,6 @@ import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#t
 
 const ROWS = 300;
 
-/** Withdrawals, because one person can have many. */
 async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
   const { id } = await database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
   const rows = Array.from({ length: ROWS }, (_, n) => ({
@@ -53,7 +52,6 @@ describe('sealing while visitors are served', () => {
       try {
         await createSealer({ ...server.service, clock }, () => false)();
         const ended = performance.now();
-        // Proves that the observer would see a forced collection.
         const collect = createCollector();
         grow();
         collect();
@@ -74,7 +72,6 @@ describe('sealing while visitors are served', () => {
       const { user, system } = process.cpuUsage(before);
       const share = (user + system) / 1000 / (performance.now() - begun);
       assert.equal(await server.countRows('consent_chain'), ROWS + 1);
-      // A busy machine only lowers the share.
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
     }));
 

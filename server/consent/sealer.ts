@@ -1,4 +1,4 @@
-// Seals consents and withdrawals in batches after a few seconds, so visitors never wait for the chain.
+// Consents are sealed in batches after a few seconds, so visitors never wait for the chain.
 import { setImmediate } from 'node:timers/promises';
 
 import { type RawBuilder, type Selectable, sql } from 'kysely';
@@ -31,16 +31,14 @@ export const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
-/** Rows per transaction, which takes about 10 ms. */
 const BATCH_SIZE = 100;
 
-/** Starts where the last complete round may have left rows, so a suspended process or a moved clock leaves out none. */
+/** Starts where the last complete round may have left rows, so a suspended process or a moved clock omits none. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let begin = '';
   return async () => {
     const newest = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { left } = await sealConsents(parts, {
-      // If the clock was set back, new rows have lower IDs.
       begin: lower(begin, newest),
       shouldStop,
       rest: createRests(),
@@ -52,8 +50,8 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
 const lower = (one: string, other: string): string => (one < other ? one : other);
 
 /**
- * In order of ID, up to the first that must wait.
- * @param options begin: ID before the first row, or empty. onSealed: takes the number sealed so far. rest: awaited after each
+ * Seals by ID, up to the first row that must wait.
+ * @param options begin: ID before the first row, or empty. onSealed: gets the number sealed so far. rest: awaited after each
  * batch and each page of sealed rows
  * @returns left: the waiting row
  */
@@ -106,7 +104,7 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
-/** A subquery: otherwise PostgreSQL reads a long chain to join a few rows. */
+/** With a join, PostgreSQL would read a long chain for a few rows. */
 const positionOf = (id: 'r.id' | 'u.row_id') =>
   sql`(select c.position from consent_chain c where c.row_id = ${sql.ref(id)} limit 1)`;
 
@@ -155,10 +153,9 @@ type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
   readonly is_on_its_way: boolean | number;
 };
 
-/** On its way: the mail server's reply isn't stored yet. */
+/** While a mail is being sent, the mail server's reply isn't stored yet. */
 async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
   const [from, to] = [now - MAIL_PATIENCE_MS, now + MAIL_PATIENCE_MS];
-  // Two browsers can enter two codes in the same millisecond.
   const { rows } = await sql<Mail & { readonly id: string }>`
     select r.id, m.id as mail_id, m.finished_at, m.reply,
       m.state = 'queued' and r.verified_at between ${from} and ${to} as is_on_its_way
@@ -214,7 +211,6 @@ export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED)
 /**
  * One statement, so an erasure happens before or after it.
  * @param keys a query for the row_id and kind of each
- * @param order column that orders the result
  * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
 export async function readRows<Key extends { readonly kind: string }>(
@@ -243,7 +239,7 @@ export async function readRows<Key extends { readonly kind: string }>(
   });
 }
 
-/** Text, because a forged number may be too large. */
+/** A forged number may be too large, so times are read as text. */
 const timeOf = (column: string) => sql`cast(${sql.ref(column)} as text) as ${sql.ref(column.slice(2))}`;
 
 function factsOf(row: Facts & { readonly kind: string }): RowFacts[RowKind] {

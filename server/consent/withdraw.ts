@@ -1,4 +1,3 @@
-// Marks the lead and suppresses its e-mail address; the chain seals the withdrawal soon.
 import { v7 as uuid } from 'uuid';
 
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
@@ -30,10 +29,8 @@ type Withdrawal = {
   readonly leadId: string;
   readonly way: WithdrawalWay;
   readonly note?: string | null;
-  /** Absent unless a visitor asked. */
   readonly clientAddress?: string | null;
   readonly userAgent?: string | null;
-  /** For reports that may arrive late. Milliseconds since 1970. */
   readonly happenedAt?: number;
   readonly now: number;
 };
@@ -58,7 +55,7 @@ export async function withdrawIn(
 ): Promise<WithdrawalOutcome> {
   const seen = await addressOfLead(tx, leadId);
   if (seen === undefined) return 'unknown';
-  // A code or an erasure may be under way.
+  // A code or an erasure may be in progress.
   await lockAddress(tx, database.engine, seen);
   const email = await addressOfLead(tx, leadId);
   if (email === undefined) return 'unknown';
@@ -103,7 +100,6 @@ type SuppressionOwner = 'operator' | 'noted' | 'person';
 export type ListedSuppression = {
   readonly reason: SuppressionReason;
   readonly owner: SuppressionOwner;
-  /** Milliseconds since 1970. */
   readonly since: number;
   readonly note: string | null;
 };
@@ -134,9 +130,8 @@ async function ownerOf(
 }
 
 /**
- * The person's own suppressions stay.
- * @param tx holds the lock of the e-mail address: the person may be unsubscribing
- * @param options note: reason, sealed if the address is a lead's; now: milliseconds since 1970
+ * The person's own suppressions stay. The caller holds the lock of the e-mail address, because the person may be unsubscribing.
+ * @param options note: reason, sealed if the address is a lead's
  * @returns removed and remaining reasons, and the note's position in the chain, or null
  */
 export async function undoSuppressions(

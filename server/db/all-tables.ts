@@ -2,39 +2,34 @@
 // Times are milliseconds since 1970 (UTC). IDs are UUIDs of version 7, which sort by time.
 import { sql, type ColumnType, type Generated, type RawBuilder } from 'kysely';
 
-/** Never updated. */
 type Fixed<Type> = ColumnType<Type, Type, never>;
 
 /** Updated only by an erasure (queries/personal-data.ts). */
 type Erasable<Type> = ColumnType<Type, Type, Type>;
 
-/**
- * `personal`: says something about a person. `link`: links rows, and so a person. `plain`: anonymous once personal columns are
- * gone.
- */
+/** `personal`: about a person. `link`: joins rows. `plain`: anonymous once the personal columns are gone. */
 type Column<Type> = { readonly kind: 'personal' | 'link' | 'plain'; readonly type?: () => Type };
 const personal = <Type>(): Column<Type> => ({ kind: 'personal' });
 const link = <Type>(): Column<Type> => ({ kind: 'link' });
 const plain = <Type>(): Column<Type> => ({ kind: 'plain' });
 
 type Description<Name extends string> = {
-  /** Primary key. */
   readonly key: readonly Name[];
-  /** Absent: no row is about an e-mail address. */
+  /** Absent if no row is about an e-mail address. */
   readonly isAbout?: (email: string) => RawBuilder<boolean>;
-  /** Of rows about an address. `custom`: see queries/personal-data.ts. `keep`: a desk user's account isn't part of the lead. */
+  /** `custom`: handled in queries/personal-data.ts. `keep`: a desk user's account isn't part of the lead. */
   readonly erasure?: 'delete' | 'custom' | 'keep';
-  /** Rows are deleted once the column is before the cutoff. `custom`: see queries/expiry.ts. Absent: kept until erased. */
+  /** Deletes rows whose column is before the cutoff. `custom`: handled in queries/expiry.ts. Absent: rows stay until erased. */
   readonly expiry?: { readonly column: Name; readonly cutoff: keyof Cutoffs } | 'custom';
-  /** A first start writes rows, so a move may replace them. */
+  /** The first start writes rows, so a move may replace them. */
   readonly isFilledAtStart?: true;
 };
 
-/** Older rows expire. Milliseconds since 1970; null: keep. */
+/** Rows before a cutoff expire; null keeps them. */
 export type Cutoffs = {
   readonly unverified: number | null;
   readonly mail: number | null;
-  /** By their end; also the present, for daily checks. */
+  /** Windows expire by their end. Daily checks pass the present. */
   readonly windows: number;
   readonly funnel: number;
 };
@@ -52,7 +47,7 @@ const isOfLead = (email: string) => sql<boolean>`lead_id in (select id from lead
 const answerColumns = () => ({
   name: personal<string>(),
   company: personal<string>(),
-  /** To custom questions: JSON (shared/own-fields.ts); null without any. */
+  /** Answers to custom questions as JSON (shared/own-fields.ts), or null. */
   answers: personal<string | null>(),
 });
 
@@ -67,12 +62,10 @@ const correctionColumns = () => ({
   corrected_at: plain<Fixed<number>>(),
 });
 
-/** server/jobs/queue.ts leases and ends jobs. */
 const jobColumns = <State extends string>() => ({
   id: link<Fixed<string>>(),
   state: plain<Generated<State>>(),
   attempts: plain<Generated<number>>(),
-  /** Earliest next attempt. */
   due_at: plain<number>(),
   leased_until: plain<Generated<number | null>>(),
   lease_id: plain<Generated<string | null>>(),
@@ -80,10 +73,10 @@ const jobColumns = <State extends string>() => ({
   finished_at: plain<Generated<number | null>>(),
 });
 
-/** `dropped`: irrelevant at its turn, such as an expired code. `failed`: refused for good. */
+/** `dropped`: no longer needed when its turn came, such as an expired code. `failed`: refused permanently. */
 export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 
-/** `dead`: given up, kept until retried or expired. */
+/** `dead`: no further attempts until the operator retries it. */
 type WebhookState = 'queued' | 'sent' | 'dead';
 export const LEAD_EVENT_TYPES = [
   'lead.verified',
@@ -95,15 +88,14 @@ export const LEAD_EVENT_TYPES = [
 ] as const;
 export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
 
-/** `by-hand`: added by the operator. `erased`: only its owner may lift it. */
+/** `by-hand`: added by the operator. `erased`: only the address's owner can lift it. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
-/** `page`: the page's button. `one-click`: the mail program's button (RFC 8058). */
 export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
 
-/** Each table after those it refers to; an erasure goes from the last to the first. */
+/** A table comes after those it refers to. An erasure runs from the last to the first. */
 export const TABLES = {
-  /** A new wording is a new row. The row NOT_STATED is reserved. */
+  /** A new wording gets a new row. The row NOT_STATED is reserved. */
   consent_wordings: table({
     key: ['version'],
     isFilledAtStart: true,
@@ -113,7 +105,6 @@ export const TABLES = {
       first_used_at: plain<Fixed<number>>(),
     },
   }),
-  /** The ID reveals nothing about the secret. */
   known_secrets: table({
     key: ['id'],
     isFilledAtStart: true,
@@ -123,8 +114,7 @@ export const TABLES = {
     },
   }),
   /**
-   * One browser's claim to one e-mail address, with its latest form. Not yet a lead, because anyone can type any address. Once
-   * verified, it never changes.
+   * One browser's claim to one e-mail address, with its latest form. It isn't a lead yet, because anyone can type any address.
    */
   submissions: table({
     key: ['id'],
@@ -140,24 +130,23 @@ export const TABLES = {
       consent_version: plain<string>(),
       client_address: personal<string>(),
       user_agent: personal<string | null>(),
-      /** JSON: campaign parameters of the page's URL. */
       attribution: personal<Fixed<string>>(),
       /** Any of `free-mail`, `disposable`, separated by spaces. */
       flags: personal<Fixed<string>>(),
-      /** Null if there was only one page, or none was named. */
+      /** Null if the page had no variants. */
       variant: plain<Fixed<string | null>>(),
       created_at: plain<Fixed<number>>(),
-      /** Time of form and consent; an identical resend doesn't change it. */
+      /** Time of form and consent. Sending the same form again doesn't change it. */
       given_at: plain<number>(),
       asked_at: plain<number>(),
-      /** 0: it shares another challenge's code. */
+      /** Can be 0, because challenges of one address can share a code. */
       codes_sent: plain<number>(),
       wrong_attempts: plain<Generated<number>>(),
       expires_at: plain<number>(),
       verified_at: plain<Generated<number | null>>(),
     },
   }),
-  /** Digits are derived, and stored nowhere. */
+  /** The digits aren't stored, but derived from the ID. */
   codes: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -165,23 +154,19 @@ export const TABLES = {
     expiry: 'custom',
     columns: {
       id: link<Fixed<string>>(),
-      /** Null once the challenge was erased. */
       submission_id: link<Erasable<string | null>>(),
-      /** A pseudonym once erased. */
       email: personal<Erasable<string>>(),
       client_address: personal<Erasable<string>>(),
       secret_id: plain<Fixed<string>>(),
       created_at: plain<Fixed<number>>(),
-      /** A lifetime after mailing; earlier if no longer wanted. */
       expires_at: plain<number>(),
-      /** Set only by an entry. */
+      /** Set only when the code is entered, not when it is replaced. */
       used_at: plain<Generated<number | null>>(),
     },
   }),
-  /** Added in its cause's transaction. */
   outbox: table({
     key: ['id'],
-    // Each half has an index; joined with "or", PostgreSQL would scan every mail.
+    // Each half has an index. Joined with "or", PostgreSQL would scan the whole table.
     isAbout: (email) => sql<boolean>`id in (
       select id from outbox where lower(recipient) = ${email}
       union all select o.id from outbox o join codes c on c.id = o.code_id where c.email = ${email}
@@ -190,26 +175,23 @@ export const TABLES = {
     expiry: { column: 'id', cutoff: 'mail' },
     columns: {
       ...jobColumns<OutboxState>(),
-      /** An acceptance, or the newest failure's reason. Mail servers often repeat the address. */
+      /** The mail server's last reply, which often contains the e-mail address. */
       reply: personal<Generated<string | null>>(),
-      /** One of server/mail/mail-worker.ts. */
       kind: plain<Fixed<string>>(),
-      /** JSON. Never a code's digits. */
+      /** JSON, never with the digits of a code. */
       payload: personal<Fixed<string>>(),
-      /** A column, so a mail can be found by its code. */
       code_id: link<Fixed<string | null>>(),
       recipient: personal<Fixed<string>>(),
-      /** From {@link networkOf}; null for a notice. */
+      /** Result of {@link networkOf}. Null for notices. */
       network: personal<Fixed<string | null>>(),
       /** In lower case. */
       recipient_domain: personal<Fixed<string | null>>(),
-      /** A network that sends much gets later turns. */
+      /** A network that sends much mail gets later turns. */
       turn_at: plain<Generated<number>>(),
-      /** 4xx for "not now", stalled for silence, or the error's name. */
+      /** `4xx`, `stalled` after silence, or the error's name. */
       error_class: plain<Generated<string | null>>(),
     },
   }),
-  /** One row per event and URL. */
   webhook_events: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -217,17 +199,16 @@ export const TABLES = {
     expiry: { column: 'id', cutoff: 'mail' },
     columns: {
       ...jobColumns<WebhookState>(),
-      /** The newest failure's status; never the receiver's words. */
+      /** The last error's status, without the receiver's text. */
       reply: plain<Generated<string | null>>(),
       type: plain<Fixed<LeadEventType>>(),
       lead_id: link<Fixed<string>>(),
       /** A hash, because the URL is secret. */
       endpoint: plain<Fixed<string>>(),
-      /** Order among the lead's events. */
       position: plain<Fixed<number>>(),
-      /** JSON; empty once sent. */
+      /** JSON. Empty once sent. */
       payload: personal<string>(),
-      /** First attempt, or when the operator retried it. */
+      /** Time of the first attempt, or of the operator's retry. */
       queued_at: plain<number>(),
     },
   }),
@@ -243,13 +224,10 @@ export const TABLES = {
       last_verified_at: plain<number>(),
       attribution: personal<Fixed<string>>(),
       flags: personal<Fixed<string>>(),
-      /** Of the first verified form. */
       variant: plain<Fixed<string | null>>(),
-      /** When the lead was first given the article. */
       first_read_at: plain<ColumnType<number | null, number | null | undefined, number>>(),
     },
   }),
-  /** One row per verified submission, never changed. */
   consent_receipts: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -264,11 +242,10 @@ export const TABLES = {
       client_address: personal<Fixed<string>>(),
       verified_from_address: personal<Fixed<string>>(),
       user_agent: personal<Fixed<string | null>>(),
-      /** 1: entered in the browser that sent the form. 0: in another, or without cookies. */
+      /** 1 if the code was entered in the browser that sent the form, otherwise 0. */
       same_browser: plain<Fixed<number>>(),
     },
   }),
-  /** A lead withdrew consent. */
   withdrawals: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -282,7 +259,6 @@ export const TABLES = {
       user_agent: personal<Fixed<string | null>>(),
     },
   }),
-  /** The operator lifted a lead's suppressions, because they were mistakes. */
   suppression_removals: table({
     key: ['id'],
     isAbout: isOfLead,
@@ -290,7 +266,6 @@ export const TABLES = {
     columns: {
       id: link<Fixed<string>>(),
       lead_id: link<Fixed<string>>(),
-      /** Separated by spaces. */
       reasons: plain<Fixed<string>>(),
       note: personal<Fixed<string>>(),
       removed_at: plain<Fixed<number>>(),
@@ -307,20 +282,19 @@ export const TABLES = {
     columns: {
       position: plain<Fixed<number>>(),
       kind: plain<Fixed<'consent' | 'withdrawal' | 'removal' | 'erasure' | 'acceptance'>>(),
-      /** Even if the row was erased. An acceptance has a number. */
+      /** Stays when the row is erased. An acceptance has a number. */
       row_id: link<Fixed<string>>(),
-      /** JSON; null once erased. */
       content: personal<Erasable<string | null>>(),
-      /** Deleted with the content; without it, the hash reveals nothing. */
+      /** Deleted with the content, so the hash reveals nothing. */
       salt: plain<Erasable<string | null>>(),
       content_hash: plain<Fixed<string>>(),
       previous: plain<Fixed<string>>(),
-      /** Of all columns above except content and salt. */
+      /** Hash of all columns above, except content and salt. */
       hash: plain<Fixed<string>>(),
       sealed_at: plain<Fixed<number>>(),
     },
   }),
-  /** One row. Each hash covers the entries before it. */
+  /** One row. Each hash covers all earlier entries. */
   consent_chain_head: table({
     key: ['id'],
     isFilledAtStart: true,
@@ -328,12 +302,11 @@ export const TABLES = {
       id: plain<Fixed<string>>(),
       position: plain<number>(),
       hash: plain<string>(),
-      /** HMAC of position and hash, with a key made from APP_SECRET. */
+      /** HMAC of position and hash. The key is derived from APP_SECRET. */
       signature: plain<string>(),
       signed_at: plain<number>(),
     },
   }),
-  /** Leads already exported, so the next export of that name omits them. */
   exported_leads: table({
     key: ['lead_id', 'export_name'],
     isAbout: isOfLead,
@@ -353,7 +326,7 @@ export const TABLES = {
       lead_id: link<Fixed<string>>(),
     },
   }),
-  /** Imported from another tool, not verified here. Missing fields are empty. */
+  /** Contacts imported from another tool, not verified here. Missing fields are empty. */
   imported_leads: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -362,11 +335,9 @@ export const TABLES = {
       ...answerColumns(),
       id: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
-      /** In the operator's words. */
+      /** As the operator worded it. */
       consent_source: personal<Fixed<string>>(),
-      /** From the other tool; null if it didn't record it. */
       consent_given_at: plain<Fixed<number | null>>(),
-      /** Without its folder. */
       file_name: personal<Fixed<string>>(),
       imported_at: plain<Fixed<number>>(),
     },
@@ -380,14 +351,12 @@ export const TABLES = {
       imported_id: link<Fixed<string>>(),
     },
   }),
-  /** Cached DNS results of mail domains. */
   mail_domains: table({
     key: ['domain'],
     expiry: 'custom',
     columns: {
       domain: personal<Fixed<string>>(),
       platform: plain<string>(),
-      /** First of the MX record. */
       mx_host: personal<string | null>(),
       looked_up_at: plain<number>(),
     },
@@ -399,14 +368,11 @@ export const TABLES = {
     erasure: 'custom',
     expiry: 'custom',
     columns: {
-      /** A pseudonym (server/secrets/secrets.ts). With the secret, it only shows whether a known address is listed. */
+      /** A pseudonym (server/secrets/secrets.ts). Even with the secret, it only shows whether a known address is listed. */
       address_key: plain<Fixed<string>>(),
       reason: plain<Fixed<SuppressionReason>>(),
-      /** Null once erased. */
       email: personal<Erasable<string | null>>(),
-      /** A mail server's or the operator's words. */
       note: personal<Erasable<string | null>>(),
-      /** Restarts with a new note about an erased address. */
       created_at: plain<number>(),
     },
   }),
@@ -414,40 +380,33 @@ export const TABLES = {
     key: ['key'],
     expiry: { column: 'ends_at', cutoff: 'windows' },
     columns: {
-      /** An IP address for an hour, or an e-mail address's pseudonym for at most two days. */
+      /** An IP address for an hour, or the pseudonym of an e-mail address for at most two days. */
       key: personal<Fixed<string>>(),
       started_at: plain<number>(),
       ends_at: plain<number>(),
       count: plain<number>(),
     },
   }),
-  /** By day and source. Nothing personal. */
   funnel_counts: table({
     key: ['day', 'step', 'source'],
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
-      /** Days since 1970, in UTC. */
       day: plain<Fixed<number>>(),
-      /** One of shared/funnel.ts. */
       step: plain<Fixed<string>>(),
       source: plain<Fixed<string>>(),
       count: plain<number>(),
     },
   }),
-  /** By day and variant. Nothing personal. */
   variant_counts: table({
     key: ['day', 'step', 'variant'],
     expiry: { column: 'day', cutoff: 'funnel' },
     columns: {
-      /** Days since 1970, in UTC. */
       day: plain<Fixed<number>>(),
-      /** One of shared/funnel.ts. */
       step: plain<Fixed<string>>(),
       variant: plain<Fixed<string>>(),
       count: plain<number>(),
     },
   }),
-  /** Digits are derived, and stored nowhere. */
   desk_sign_ins: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -456,9 +415,8 @@ export const TABLES = {
     columns: {
       id: link<Fixed<string>>(),
       browser_id: personal<Fixed<string>>(),
-      /** A pseudonym (server/secrets/secrets.ts). */
       address_key: personal<Fixed<string>>(),
-      /** Null if not in DESK_PEOPLE: no code is mailed or accepted. */
+      /** Null if the address isn't in DESK_PEOPLE: no code is mailed or accepted. */
       email: personal<Fixed<string | null>>(),
       secret_id: plain<Fixed<string>>(),
       wrong_attempts: plain<Generated<number>>(),
@@ -468,7 +426,7 @@ export const TABLES = {
       used_at: plain<Generated<number | null>>(),
     },
   }),
-  /** The role is read from DESK_PEOPLE at each request. */
+  /** Roles aren't stored. Each request reads them from DESK_PEOPLE. */
   desk_sessions: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -476,7 +434,7 @@ export const TABLES = {
     expiry: { column: 'ends_at', cutoff: 'windows' },
     columns: {
       id: link<Fixed<string>>(),
-      /** HMAC-SHA-256 of token and row, with a key made from APP_SECRET (desk/server/auth/sessions.ts). */
+      /** HMAC-SHA-256 of token and row (desk/server/auth/sessions.ts). */
       token_hash: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
       begun_at: plain<Fixed<number>>(),
@@ -485,7 +443,7 @@ export const TABLES = {
       browser: personal<Fixed<string>>(),
     },
   }),
-  /** Useless for anyone who isn't in DESK_PEOPLE. */
+  /** A passkey works only while its e-mail address is in DESK_PEOPLE. */
   desk_passkeys: table({
     key: ['id'],
     isAbout: hasEmail,
@@ -494,9 +452,8 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       email: personal<Fixed<string>>(),
       name: personal<Fixed<string>>(),
-      /** COSE, in base64url, and a signature (desk/server/auth/passkeys.ts). */
       public_key: personal<string>(),
-      /** Reveals a copy. */
+      /** Detects copied passkeys. */
       counter: plain<number>(),
       created_at: plain<Fixed<number>>(),
       used_at: plain<Generated<number | null>>(),
@@ -510,13 +467,10 @@ export const TABLES = {
     columns: {
       id: link<Fixed<string>>(),
       at: plain<Fixed<number>>(),
-      /** Or one of desk/audit-log/audit-log.ts. */
       who: personal<Fixed<string>>(),
-      /** One of desk/endpoints/auth.ts. */
       deed: plain<Fixed<string>>(),
-      /** Or an erased address's pseudonym (tables/desk-log.ts). */
+      /** An e-mail address, or the pseudonym of an erased one (tables/desk-log.ts). */
       about: personal<Erasable<string | null>>(),
-      /** Never personal. */
       details: plain<Fixed<string>>(),
       client_address: personal<Fixed<string>>(),
     },
@@ -531,7 +485,6 @@ export type Schema = {
   };
 };
 
-/** Tables whose description has this part. */
 export type TablesWith<Part> = {
   [Table in keyof Tables]: Tables[Table] extends Part ? Table : never;
 }[keyof Tables];
@@ -540,9 +493,6 @@ export const descriptionOf = (name: keyof Schema): Description<string> => TABLES
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly (keyof Schema)[];
 
-/**
- * Named columns, because a prepared `select *` fails in PostgreSQL once a migration adds a column
- * (docs/decisions/0018-optimise-statements-only-in-the-drivers.md).
- */
+/** Columns are named, because a prepared `select *` fails in PostgreSQL once a migration adds a column (decision 0018). */
 export const columnsOf = <Table extends keyof Schema>(name: Table): readonly (keyof Schema[Table])[] =>
   Object.keys(TABLES[name].columns) as (keyof Schema[Table])[];

@@ -1,4 +1,3 @@
-// Whether the database answers and takes writes: for the server's health, and for the doctor.
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -19,8 +18,8 @@ import { errorCode } from '#server/platform/system-errors.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
- * Throws the database's error.
  * @returns "file lost" if the file was deleted or replaced
+ * @throws the database's error
  */
 export async function pingDatabase({
   db,
@@ -31,14 +30,10 @@ export async function pingDatabase({
 }
 
 const TRY_EVERY_MS = 5_000;
-/** Maximum wait for a hanging test write. */
 const TRY_WITHIN_MS = 1_000;
 const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
-/**
- * By the last writes; while they fail, it tries one at intervals.
- * @param clock milliseconds since 1970
- */
+/** Judges by the last writes. While they fail, it tries one at intervals. */
 export function createWriteCheck(
   { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
@@ -79,21 +74,14 @@ export type Look = {
   /** Migrations of a newer release. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
-  /** By its server's clock. Milliseconds since 1970. */
   readonly newestAt: number | null;
   readonly deadEvents: number;
-  /** Within an hour. */
   readonly refusesEverybody: boolean;
-  /** As far as can be seen without writing to SQLite's file. */
+  /** Checked without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
-  /** The database's clock minus ours, in milliseconds. */
   readonly clockAheadMs: number | null;
 };
 
-/**
- * Read-only check of integrity, migrations and writability.
- * @throws the database's error
- */
 export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
@@ -141,10 +129,9 @@ function findFileFault(file: string): Look['writeFault'] {
   }
 }
 
-/** More than the free space of existing pages. */
+/** More than the free space in existing pages. */
 const ROWS_TO_TRY = 40;
 
-/** Rows of 2 kB, rolled back. */
 async function tryToWrite(db: Db): Promise<Look['writeFault']> {
   const takenBack = new Error('Taken back.');
   try {
@@ -191,7 +178,6 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
   };
 }
 
-/** Reads the whole file. @returns errors in SQLite's words */
 export function findDamage(file: string): readonly string[] {
   using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
   const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();

@@ -54,7 +54,6 @@ const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Rows such as "20413 seen newsletter 2". */
 async function counted({ db }: Pick<OpenDatabase, 'db'>): Promise<string[]> {
   const rows = await db.selectFrom('funnel_counts').selectAll().execute();
   return rows.map(({ day, step, source, count }) => `${day} ${step} ${source} ${count}`).toSorted();
@@ -66,7 +65,7 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
   return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
 };
 
-/** Listens on a port, because the page is answered before Fastify sees the request. */
+/** The page is answered before Fastify sees the request, so the server must listen on a port. */
 const withSite = (
   options: ServerOptions,
   test: (

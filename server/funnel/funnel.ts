@@ -1,5 +1,4 @@
-// Counts page views, opened forms and read articles in bounded memory and writes them every few seconds. It
-// stores no identifier, IP address or user agent.
+// Counts in bounded memory and writes every few seconds. No identifier, IP address or user agent is stored.
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
@@ -10,7 +9,12 @@ import * as z from 'zod/mini';
 import { attributionOf, OTHERS, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { addFunnelCounts, addVariantCounts, type FunnelCount, type VariantCount } from '#server/db/tables/counts.ts';
+import {
+  addFunnelCounts,
+  addVariantCounts,
+  type FunnelCount,
+  type VariantCount,
+} from '#server/db/tables/counts.ts';
 import type { Http } from '#server/http/http.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { Metrics } from '#server/log/metrics.ts';
@@ -44,19 +48,16 @@ export type FunnelCounter = {
 
 /** Distinct visits (IP address, link, browser) that wait for their check; further ones are not counted. */
 const MOST_WAITING = 5_000;
-/** Visits per batch, which takes a millisecond. */
 const AT_ONCE = 100;
-/** Sources with their own row per day and step; further ones are counted as others. */
+/** Sources with their own row per day and step; further ones are counted together. */
 const MOST_SOURCES = 200;
-/** Counts kept while the database is unreachable; beyond that, only those of others grow. */
 const MOST_COUNTS = 5_000;
-/** Characters of a user agent; bounds the time of the patterns. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
 const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 
-/** @param config publicUrl: a link from there is not a source. funnelCounting: false counts nothing */
+/** @param config publicUrl: a link from there is not a source */
 export function createFunnelCounter({
   database,
   clock,
@@ -79,7 +80,7 @@ export function createFunnelCounter({
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    // A copy, because V8 keeps a whole string alive as long as a part cut from it.
+    // V8 keeps a whole string alive as long as a part cut from it, so this is a copy.
     waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 
@@ -134,7 +135,6 @@ export function createFunnelCounter({
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
       const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
-      // A line feed cannot occur in a header.
       note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
     stepReported: (step, headers, variant = '') => {
@@ -144,8 +144,7 @@ export function createFunnelCounter({
       note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
     },
     write: () => {
-      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the
-      // rest.
+      // One write at a time, and at most one waiting: a stop waits for the current write, then writes the rest.
       const begin = () => {
         next = null;
         return writeCounts();
@@ -178,14 +177,12 @@ function touchOf(address: string, link: string, own: readonly string[]): ReturnT
   return readTouch(parameters);
 }
 
-// A browser reports that the form was opened, or how far the article was read.
-/** No other field, so a report cannot name a person. */
+/** Further fields are refused, so a report cannot name a person. */
 const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
 const VariantReport = z.strictObject({
   step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
   variant: z.optional(z.string()),
 });
-/** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
@@ -195,7 +192,7 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
 
-/** Answers 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
+/** Answers 204 whether it is counted or not. Errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
   { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,

@@ -33,7 +33,6 @@ const send = (server: ServerUnderTest, email: string) => {
 
 async function mailed(server: ServerUnderTest, email: string): Promise<string> {
   const code = codeIn(await server.inbox.waitForMail(email));
-  // Also lets the worker record the mail as sent.
   await server.advance(0);
   return code;
 }
@@ -126,7 +125,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('keeps data for ever with RETENTION_DAYS=0 and deletes mail after MAIL_RETENTION_DAYS', () =>
+    it('keeps data forever with RETENTION_DAYS=0 and deletes mail after MAIL_RETENTION_DAYS', () =>
       withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
         await atDaysAgo(server, 400, async () => {
           await send(server, 'old@example.com');

@@ -34,8 +34,7 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   const loops = [
     startWakeLoop({
       pollMs: HOUSEKEEPING_MS,
-      // Also runs at the start: a process restarted more often than hourly would otherwise never delete
-      // anything.
+      // Also runs at the start, because a process restarted more often than hourly would otherwise never delete anything.
       work: createHousekeeping({
         ...service,
         shouldStop,
@@ -77,13 +76,10 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   };
 }
 
-// Deletes expired rows in small transactions, so that no request waits for them. On PostgreSQL one process at
-// a time does it.
+// Transactions are small, so no request waits for them. On PostgreSQL one process at a time deletes.
 /** Two years, so this year can be compared with the previous one. */
 const FUNNEL_DAYS = 731;
-/** Rows per transaction, which takes some milliseconds. */
 const BATCH_SIZE = 500;
-/** Attempts per round to empty SQLite's log between commits. */
 const LOG_ATTEMPTS = 20;
 const LOG_EVERY_MS = 50;
 
@@ -96,7 +92,7 @@ export type HousekeepingParts = {
 };
 
 /**
- * Returns one round of housekeeping; run one at a time.
+ * Returns one round of housekeeping, which must not run twice at once.
  * @throws the database error
  */
 export function createHousekeeping({

@@ -1,5 +1,5 @@
-// Mails the operator the numbers of a day or a week, or of an hour with too many leads for single mails. The
-// mail's ID comes from its period, so several processes queue it only once.
+// Mails the operator the numbers of a day, a week, or an hour with too many leads for single mails. The mail's ID comes from
+// its period, so several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
@@ -18,7 +18,7 @@ export type NewLeadNewsParts = {
 };
 
 /**
- * Returns one round, to be called about every minute; one at a time.
+ * Returns one round, to be called about every minute, one at a time.
  * @throws the database error
  */
 export function createNewLeadNews({

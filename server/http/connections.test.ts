@@ -26,10 +26,6 @@ async function withPort(
     server: ServerUnderTest & {
       readonly port: number;
       readonly sockets: readonly Socket[];
-      /**
-       * Opens `count` connections from an IP address, writes `say` on each, and waits until the server has
-       * them.
-       */
       readonly attack: (from: string, count: number, say?: string) => Promise<void>;
     },
   ) => Promise<void>,
@@ -102,7 +98,6 @@ const complaints = ({ logLines }: ServerUnderTest): string[] =>
 const HALF_A_HEAD = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\n`;
 const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-length: 99\r\n\r\n{"name":`;
 const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
-/** Far more than both kernels buffer for a reader that never reads. */
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
 describe('a client with many connections', () => {

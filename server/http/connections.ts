@@ -1,5 +1,5 @@
-// Limits connections per network and in total. Idle connections cost an attacker nothing, so the longest idle
-// one makes room for the newest.
+// Limits connections per network and in total. Idle connections cost an attacker nothing, so the longest idle one makes room
+// for the newest.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -20,10 +20,9 @@ type ConnectionBound = 'network' | 'process';
 type Connection = {
   readonly socket: Socket;
   readonly network: string | null;
-  /** 0 if the connection waits for the client. */
   requestsInHand: number;
   since: number;
-  /** One function per connection: a new one per response took a twentieth of a page's processor time. */
+  /** One function per connection, because a new one per response took a twentieth of a page's processor time. */
   readonly noteAnswered: () => void;
 };
 
@@ -38,8 +37,8 @@ type ConnectionParts = {
 };
 
 /**
- * At a limit, ends the longest idle connection; if none is idle, the one that has left its response unread
- * longest; otherwise the new one. A complete request is always answered first.
+ * At a limit, ends the longest idle connection; if none is idle, the one that has left its response unread longest; otherwise
+ * the new one. A complete request is always answered first.
  */
 export function boundConnections(
   server: Server,
@@ -84,7 +83,7 @@ export function boundConnections(
   const makeRoom = (among: Iterable<Connection>): boolean => {
     const leaving = findExpendable(among);
     if (leaving === null) return false;
-    // Not on close: the next connection is counted before that.
+    // The close event would come after the next connection is counted.
     leave(leaving);
     leaving.socket.destroy();
     return true;
@@ -98,7 +97,7 @@ export function boundConnections(
   server.on('connection', (socket) => {
     const address = peerAddress(socket);
     if (address === null) {
-      // Reset before it was accepted: no response can reach it, and its IP address is unknown.
+      // The connection was reset before it was accepted, so its IP address is unknown.
       socket.destroy();
       return;
     }
@@ -123,7 +122,7 @@ export function boundConnections(
     enter(socket, network);
   });
 
-  // Must run before the application's listener, which may answer at once.
+  // Runs before the application's listener, which may answer at once.
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
@@ -131,7 +130,7 @@ export function boundConnections(
       if (response.closed) return;
       connection.requestsInHand += 1;
       connection.since = changes += 1;
-      // Not `once`: the event fires once anyway, and removing a listener costs more than adding it.
+      // `once` would cost more, and the event fires only once anyway.
       response.on('close', connection.noteAnswered);
     };
     if (!hasBody(request)) takeInHand();
@@ -147,7 +146,7 @@ export function boundConnections(
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Searches all connections: up to 0.36 ms for 5,000, and only at a limit. */
+/** Takes up to 0.36 ms for 5,000 connections, but runs only at a limit. */
 function findExpendable(among: Iterable<Connection>): Connection | null {
   let idle: Connection | null = null;
   let unread: Connection | null = null;

@@ -1,24 +1,21 @@
-// Two signed, HttpOnly session cookies: one ties a browser to its codes, one opens the article.
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { SESSION_LIFE_MS } from '#server/settings/fixed-limits.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Cookies = {
-  /** Null if the cookie is missing or badly signed. */
   readonly readBrowserId: (request: FastifyRequest) => string | null;
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
-  /** True if only a link in a mail opened the session, which a link scanner does too. */
+  /** True if only a link in a mail opened the session, which link scanners open too. */
   readonly cameByLink: (request: FastifyRequest) => boolean;
-  /** Keeps the challenge cookie: the browser may still wait for a code to another e-mail address. */
+  /** Keeps the challenge cookie, because the browser may still wait for a code to another e-mail address. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number, way?: 'code' | 'link') => void;
 };
 
 /**
- * @param config secure: over https, cookies are Secure and prefixed `__Host-`, so that sibling domains cannot
- * set them (RFC 6265bis, section 4.1.3.2). Under a path the prefix is `__Secure-`, because `__Host-` requires
- * the path `/`
+ * @param config secure: over https, cookies are Secure and prefixed `__Host-`, so sibling domains cannot set them (RFC 6265bis,
+ * section 4.1.3.2). Under a path the prefix is `__Secure-`, because `__Host-` requires the path `/`
  */
 export function createCookies(
   secrets: Secrets,
@@ -30,7 +27,7 @@ export function createCookies(
   const sessionCookie = name('session');
   const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  // The purpose is signed too, so one kind of cookie never passes for the other.
+  // The signature covers the purpose, so one kind of cookie never passes for the other.
   const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
     const value = unsign(secrets, request.cookies[cookie] ?? '');
     return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
@@ -44,7 +41,7 @@ export function createCookies(
     readSession: (request, now) => {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
-      // If the clock was set back, a session opened in the future neither ends nor lasts for ever.
+      // If the clock was set back, a session opened in the future neither ends nor lasts forever.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
     cameByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,

@@ -1,4 +1,3 @@
-// Fastify with limits, timeouts, request IDs, log and error handling, but no routes.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
@@ -9,23 +8,15 @@ import { createRequestLogs, type RequestLogParts } from '#server/http/request-lo
 import { API } from '#shared/api.ts';
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/**
- * A browser sends the cookies of the whole domain, which the main site may have filled; Node's default is 16
- * kB.
- */
+/** Cookies of the whole domain can fill more than Node's default of 16 kB. */
 const HEADERS_LIMIT_BYTES = 32 * 1024;
-/** A request that takes longer is an attack or a lost connection. */
+/** A slower request is an attack or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
-/** Node's default of 30 s would add half a minute to the request timeout. */
 const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
-/**
- * Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed
- * socket.
- */
+/** Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/** Matches no route and no file. */
 const NOWHERE = '/nowhere';
 
 /** Monitors and load balancers use the port directly and need not know the path. */
@@ -75,7 +66,7 @@ export function createFastify({
   const app = Fastify({
     loggerInstance: logger,
     childLoggerFactory: requestLogs.childLoggerFactory,
-    // Fastify's own lines contain IP addresses and full URLs; ours (request-log.ts) do not.
+    // Fastify's own lines contain IP addresses and full URLs.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -89,14 +80,13 @@ export function createFastify({
       connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // On stop, idle connections end at once; pending requests are still answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A client's ID could mislead readers of the log.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
-    // zod validates every body; Fastify's compilers would use 2 MiB.
+    // zod validates every body, and Fastify's compilers would use 2 MiB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     rewriteUrl: rewriteUrlOf(basePath),
     frameworkErrors: (error, request, reply) => {

@@ -1,4 +1,3 @@
-// Turns every failure into a response: a status, one sentence as text/plain, and an error code in a header.
 import type { Socket } from 'node:net';
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -55,17 +54,14 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 
 const RETRY_AFTER_FAILURE_SECONDS = 30;
 
-/**
- * The thrown error is logged, never sent.
- * @returns a Fastify error handler
- */
+/** The thrown error is logged, never sent. */
 export function createHandleError(sendError: SendError) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error.statusCode ?? 500;
     const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
     if (known) {
-      // Fastify would close the connection while the body is arriving. The reset can hide the response from a
-      // proxy that is still writing, so the connection stays open and Node discards the rest.
+      // Closing while the body arrives could reset the connection and hide the response from a proxy that is still writing.
+      // Node discards the rest of the body.
       void reply.removeHeader('connection');
       return sendError(reply, known);
     }
@@ -102,6 +98,6 @@ export function answerBrokenRequest(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
   );
-  // Not `end`: a peer that never closes its half would keep the socket open.
+  // With `end`, a peer that never closes its half would keep the socket open.
   socket.destroySoon();
 }

@@ -15,12 +15,11 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 import { until } from '#testing/until.ts';
 
-/** Seconds. Longer than a full disk is remembered, and than the interval between write probes. */
+/** Longer than a full disk is remembered and than the interval between write probes. */
 const A_WHILE_SECONDS = 61;
-/** Seconds. Longer than the interval between write probes. */
 const A_MOMENT_SECONDS = 6;
 const MOST_FORMS = 200;
-/** These visitors send many forms and enter no codes, which would trigger the breaker. */
+/** Many forms without codes would trigger the breaker. */
 const WITHOUT_BREAKER = { BREAKER_UNENTERED_PERCENT: '0' };
 
 const health = async ({ app }: ServerUnderTest) => {

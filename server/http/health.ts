@@ -19,15 +19,11 @@ export type HealthParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'codeTtlSeconds'>;
   readonly clock: () => number;
-  /** True once the process was asked to stop and no other one replaces it. */
   readonly isLeaving: () => boolean;
   readonly sendError: SendError;
 };
 
-/**
- * `GET /api/live`: 200 while the process runs, even while it stops or sheds load, because a restart would not
- * help.
- */
+/** `GET /api/live`: 200 even while the process stops or sheds load, because a restart would not help. */
 export function addLiveRoute(app: FastifyInstance): void {
   app.get(API.live, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
@@ -35,8 +31,8 @@ export function addLiveRoute(app: FastifyInstance): void {
 }
 
 /**
- * `GET /api/health`: 200; or 503 if the database is unreachable or not writable, its file is gone, mail is
- * stuck, refused or too slow, or the process is stopping. Its sentences are always English.
+ * `GET /api/health`: 503 if the database is unreachable or not writable, its file is gone, mail is stuck, refused or too slow,
+ * or the process is stopping. Its sentences are always English.
  */
 export function addHealthRoute(
   app: FastifyInstance,
@@ -66,17 +62,15 @@ export function addHealthRoute(
       if (mail === 'behind')
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
-      request.log.error({ err: error }, 'The database does not answer.');
-      // On a database that refuses writes, this read can fail too.
+      request.log.error({ err: error }, 'The database does not respond.');
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
-      return sick('The database does not answer.');
+      return sick('The database does not respond.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });
 }
 
-/** Forms are accepted again without a restart once the cause is fixed. */
 export const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
   sqlite: {
     full: 'The disk of the database is full, so forms are refused. Free some space; no restart is needed.',

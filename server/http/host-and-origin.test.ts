@@ -50,7 +50,6 @@ it('requests with several hosts, no host or an invalid host get 400 on every pat
     '',
   ])
     assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
-  // HTTP/1.0 may omit Host, as old probes do.
   assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });

@@ -1,6 +1,5 @@
-// Requires exactly one host per request, because a proxy and this server could each read a different one, and
-// rejects cross-site writes, and cross-site reads at the desk. Cookies are SameSite=Lax and bodies must be
-// JSON, so the latter is a third protection.
+// Requires exactly one Host, because a proxy and this server could read different ones. Rejects cross-site writes, and at the
+// desk cross-site reads. Against cross-site writes there are also SameSite=Lax cookies and JSON bodies.
 import type { IncomingMessage } from 'node:http';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -26,9 +25,8 @@ export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): bool
 }
 
 /**
- * True for the page's host with or without "www.", or with a final dot, where the form would be refused after
- * it was filled in. Any other name may come from a proxy, and a redirect could loop.
- * @param publicUrl a value of PUBLIC_URL
+ * True for the page's host with or without "www.", or with a final dot, because the form would be refused there. Any other name
+ * may come from a proxy, and a redirect could loop.
  */
 export function createHasOtherName(publicUrl: string): (request: IncomingMessage) => boolean {
   const { host } = new URL(publicUrl);
@@ -39,8 +37,8 @@ export function createHasOtherName(publicUrl: string): (request: IncomingMessage
 }
 
 /**
- * Browsers send Origin with every POST, and Sec-Fetch-Site (Fetch Metadata, W3C) relates the two sites;
- * programs send neither. "another name" is our page under another host name.
+ * Browsers send Origin with every POST, and Sec-Fetch-Site relates the two sites; programs send neither. "another name" is our
+ * page under another host name.
  */
 type Origin = 'ours' | 'another name' | 'another site';
 
@@ -50,8 +48,8 @@ function originOf({ headers }: FastifyRequest, ours: string): Origin {
   if (headers.origin === undefined || headers.origin === ours) return 'ours';
   const origin = URL.parse(headers.origin);
   if (origin === null || origin.host !== headers.host?.toLowerCase()) return 'another site';
-  // An operator may use localhost or 127.0.0.1. Any other matching name proves nothing: an attacker's host
-  // name can resolve to this machine (DNS rebinding).
+  // An operator may use localhost or 127.0.0.1. Any other matching name proves nothing, because an attacker's host name can
+  // resolve to this machine (DNS rebinding).
   return LOOPBACK.test(origin.hostname) ? 'ours' : 'another name';
 }
 
@@ -61,7 +59,7 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Refuses cross-site requests before reading their bodies.
- * @param page urlSetting: the setting that `publicUrl` comes from; null for the desk on this machine
+ * @param page urlSetting: null for the desk on this machine
  */
 export function refuseOtherOrigins(
   app: FastifyInstance,
@@ -81,10 +79,10 @@ export function refuseOtherOrigins(
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        `A form came from another address than ${ours}, and was refused. ${
+        `A form sent from another URL than ${ours} was refused. ${
           urlSetting === null
-            ? 'Open the page at its own.'
-            : `If people open the page there, set ${urlSetting} to it.`
+            ? 'Open the page at this URL.'
+            : `If people open the page at the other URL, set ${urlSetting} to it.`
         }`,
       );
     }

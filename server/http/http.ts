@@ -1,4 +1,3 @@
-// HTTP without features: what happens to each request before and after its route. Features add their routes.
 import fastifyCookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -52,10 +51,9 @@ export type HttpService = {
 
 export type HttpOptions = {
   readonly release: Release | null;
-  /** The setting that `publicUrl` comes from. */
   readonly urlSetting?: UrlSetting | null;
   readonly isStopping: () => boolean;
-  /** For tests: a number from 0 up to 1 that selects a variant. */
+  /** Selects a variant; for tests. */
   readonly random?: () => number;
   readonly loadLimits?: LoadLimits;
   readonly connectionLimits?: ConnectionLimits;
@@ -68,14 +66,10 @@ export type Http = {
   readonly letterPage: LetterPage;
   readonly sendError: SendError;
   /**
-   * Call after all routes are added. Adds health, the site, and the 404 and 405 responses.
+   * Call this after adding all routes. Adds health, the site, and the 404 and 405 responses.
    * @param otherUrls paths of routes that shared/api.ts does not list
    */
   readonly complete: (otherUrls: readonly string[]) => void;
-  /**
-   * For an application without the page.
-   * @param urls paths of its API
-   */
   readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
 
@@ -95,7 +89,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   noteAnswers(app, { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen, fileAt });
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
-    // Tells a kept-alive connection to send its next request elsewhere.
+    // Makes a client with an open connection send its next request elsewhere.
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
@@ -135,7 +129,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
         if (home !== null) return reply.redirect(home, 308);
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         if (isRead && site?.routeOf(request.url) === '/' && hasOtherName(request.raw))
-          // Not cached, because PUBLIC_URL may change to that name.
+          // PUBLIC_URL may change to that name, so the redirect isn't cached.
           return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
         noteOutside(request);
         return site === null || isOfApi(request.url)
@@ -167,7 +161,7 @@ function homeFor({ method, originalUrl }: FastifyRequest, path: string): string 
     : null;
 }
 
-/** Warns once if a proxy strips the path that it should pass on: every URL would get 404. */
+/** Warns once if a proxy strips the path, because every URL would get 404. */
 function createStrippedPathWarning(
   path: string,
   fileAt: (url: string) => string | null,
@@ -179,7 +173,7 @@ function createStrippedPathWarning(
     if (!address.startsWith('/api/') && fileAt(address) === null) return;
     warned = true;
     log.warn(
-      `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +
+      `A request without ${path}, the path of PUBLIC_URL, got a 404. The proxy must pass the path on: in nginx, ` +
         'use proxy_pass without a path after the port; in Caddy, use handle instead of handle_path.',
     );
   };
@@ -187,7 +181,7 @@ function createStrippedPathWarning(
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** Answers 405 with the allowed methods (RFC 9110, section 15.5.6). Call after all routes are added. */
+/** Answers 405 with the allowed methods (RFC 9110, section 15.5.6). Call this after adding all routes. */
 function refuseOtherMethods(app: FastifyInstance, sendError: SendError, urls: readonly string[]): void {
   for (const url of urls) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));

@@ -1,5 +1,3 @@
-// Pages for the links in our mails, served by the API. From the built site they use only the font and the
-// logo.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,9 +14,7 @@ const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), '
   .replaceAll(/\/\*.*?\*\//gs, '')
   .replaceAll(/\s+/g, ' ');
 
-/**
- * Same as web/theme/theme.ts. Inline, so that it runs before the first paint. Browsers can forbid storage.
- */
+/** Same as web/theme/theme.ts, but inline to run before the first paint. Browsers can forbid storage. */
 const THEME_SCRIPT = `try{if(localStorage.getItem('theme')==='dark'){document.documentElement.className='dark';document.querySelector('[name=theme-color]').content='${PAPER.dark}'}}catch{}`;
 
 /** @param page `tab` is the document title, `way` the HTML of a link or button */
@@ -26,10 +22,6 @@ export type LetterPage = (page: { tab: string; title: string; text: string; way:
 
 type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyright' | 'footerLinks'>;
 
-/**
- * @param secure whether visitors use https
- * @param basePath the path of PUBLIC_URL
- */
 export function createLetterPage(site: Letterhead, secure: boolean, basePath: string): LetterPage {
   const styles =
     STYLES.replaceAll("url('/", `url('${basePath}/`) + (site.colors ? colourStyles(site.colors) : '');
@@ -89,6 +81,5 @@ function footerOf({ copyright, footerLinks, language }: Letterhead, basePath: st
 export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
   sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
-/** @param basePath the path of PUBLIC_URL */
 export const wayHome = (words: string, basePath: string): string =>
   `<p><a href="${basePath}/">${escapeHtml(words)}</a></p>`;

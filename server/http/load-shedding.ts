@@ -1,5 +1,4 @@
-// Answers 503 before the process is overloaded: a visitor told to wait comes back, one whose request hangs
-// does not.
+// Answers 503 before the process is overloaded: a visitor told to wait comes back, one whose request hangs does not.
 import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
@@ -17,31 +16,27 @@ const MAX_HEAP_SHARE = 0.85;
 const MAX_RESIDENT_SHARE = 0.8;
 /** Code, connection buffers, SQLite and TLS use 100 MB, and twice that under attack. */
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
-/** Beyond this, the last request waits for the database longer than a visitor would. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 const TOO_MUCH_MEMORY = 'This process uses too much memory. Please restart it.';
 
 export type LoadLimits = {
   readonly maxInHand: number;
-  /** Milliseconds; 0: no limit. */
+  /** 0 for no limit. */
   readonly maxEventLoopDelayMs: number;
   readonly maxResidentBytes?: number;
 };
 
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
 
-/**
- * Health and liveness report overload instead of being refused. Compared by route, because a monitor may add
- * a query.
- */
+/** Health and liveness report overload instead of being refused. The route is compared, because a monitor may add a query. */
 const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url === API.live || routeOptions.url === API.health;
 
 /**
- * A share of the container's or machine's memory, because the system kills a process beyond it; at most the
- * heap limit plus a margin, because more indicates a leak.
- * @param machine for tests; bytes. `constrained`: the container's limit, 0 or huge without one
+ * The system kills a process that exceeds a share of the container's or machine's memory. Exceeding the heap limit plus a
+ * margin indicates a leak.
+ * @param machine for tests; `constrained`: the container's limit in bytes, 0 or huge without one
  */
 export function mostResidentBytes({
   constrained = process.constrainedMemory(),
@@ -61,8 +56,7 @@ export async function addLoadShedding(
   sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
-  // The first samples measure the start itself, which may block the loop. They must not refuse the first
-  // visitors.
+  // The start itself may block the loop, so the first samples don't count.
   let startIsOver = false;
   app.addHook('onReady', async () => {
     setTimeout(() => {
@@ -87,8 +81,7 @@ export async function addLoadShedding(
     },
   });
 
-  // From the arrival of the body to the start of the response, and only for routes that need the database:
-  // slow uploads and downloads must not take others' places.
+  // Counts from the arrived body to the start of the response, so slow uploads and downloads don't take others' places.
   const inHand = new Set<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith('/api/') || isProbe(request)) return;

@@ -12,7 +12,7 @@ import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-// PostgreSQL only: SQLite finishes one request before the next, so few are ever pending.
+// SQLite finishes one request before the next, so few are ever pending.
 describe('load shedding', () => {
   it('answers 503 with Retry-After, finishes accepted requests, and still reports health', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
@@ -66,7 +66,6 @@ describe('a late event loop', () => {
 
   it('does not refuse the first visitor if the start caused it', async () => {
     const app = await appThatSheds(1_000);
-    // Milliseconds. Longer than the sampling interval, because the first sample has nothing to compare with.
     block(1_200);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -108,7 +107,6 @@ describe('a process over its memory limit', () => {
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
-    // Node's value for a container without a limit.
     assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
     assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
     assert.ok(mostResidentBytes() > process.memoryUsage.rss());

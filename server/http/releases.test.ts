@@ -141,7 +141,6 @@ describe('a release', () => {
         complaint('/guide'),
         'The site was built for no path, but PUBLIC_URL has the path /guide. Run "npm run build".',
       );
-      // E-mails do not affect the page.
       write(project, 'campaign/emails/code.yaml', 'subject: Two');
       write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');
@@ -232,7 +231,6 @@ async function visit(url: string, signal: AbortSignal): Promise<number> {
     const page = await read(url);
     for (const name of namedIn(page)) await read(url + name);
     if (signal.aborted) return visits;
-    // Without a pause the visitors would starve the builds.
     await setTimeout(VISIT_EVERY_MS);
   }
 }

@@ -1,4 +1,3 @@
-// Publishes, finds and removes releases of the built site in dist/ (other campaigns: dist/campaigns/NAME/).
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -19,20 +18,16 @@ import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 export const variantPage = (variant: string): string => `variant-${variant}.html`;
 
-/**
- * Maps each source's path in the project to its digest. The campaign is always campaign/, wherever it is
- * stored.
- */
+/** Maps the path of each source file to its digest. The campaign's path is always campaign/, wherever it is stored. */
 export type Sources = Readonly<Record<string, string>>;
 export type ReleaseFacts = {
   readonly builtFrom: Sources;
-  /** The path of PUBLIC_URL; empty at the root of a host. */
   readonly sitePath: string;
   readonly inlineHashes: InlineHashes;
 };
 /**
- * A folder in releases/ that never changes, renamed from building/ when complete: release.json, pages/ (PUBLIC_URL is
- * filled in), files/ (served unchanged) and desk/. Its name is its time, so the last one is the newest.
+ * A folder in releases/ that never changes: release.json, pages/ with PUBLIC_URL filled in, files/ and desk/. It is renamed
+ * from building/ when complete. Names are times, so the last one is the newest.
  */
 export type Release = ReleaseFacts & {
   readonly name: string;
@@ -82,7 +77,6 @@ export function readSources(project: string, campaign: string): Sources {
   };
 }
 
-/** Ignores missing source folders. */
 function changedSources(project: string, before: Sources, now: Sources): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>
@@ -96,10 +90,6 @@ function placeOf(source: string, project: string, campaign: string): string {
   return path.relative(project, path.join(campaign, source.slice(CAMPAIGN.length))).replaceAll(path.sep, '/');
 }
 
-/**
- * @param project whose code is built
- * @param campaign absolute path of the campaign folder
- */
 export function distFolder(project: string, campaign: string): string {
   const dist = path.join(project, 'dist');
   if (campaign === ownCampaign(project)) return dist;
@@ -133,10 +123,7 @@ export function newestRelease(dist: string): Release | null {
   return { ...facts, name, folder, dist };
 }
 
-/**
- * A desk built from the same code, in any campaign's releases: it contains no campaign words.
- * @returns its folder
- */
+/** Finds a desk built from the same code in any campaign's releases, because it contains no campaign words. */
 export function findBuiltDesk(project: string, builtFrom: Sources): string | undefined {
   const codeOf = (sources: Sources) =>
     JSON.stringify(Object.entries(sources).filter(([name]) => !name.startsWith(CAMPAIGN)));
@@ -153,9 +140,7 @@ export type FoundRelease =
   | { readonly type: 'complaint'; readonly complaint: string };
 
 /**
- * @param project whose sources it must match
- * @param campaign absolute path of the campaign folder that it must match
- * @param sitePath the path of PUBLIC_URL that it must match; null: any
+ * @param sitePath the path of PUBLIC_URL that it must match; null for any
  * @returns the newest release, or a sentence why it cannot be served
  */
 export function findRelease(
@@ -195,7 +180,6 @@ export function beginRelease(dist: string, now = Date.now()): string {
 
 /**
  * Publishes a finished build for the next start; running servers keep theirs.
- * @param folder from beginRelease
  * @returns the name of the release, or of the newest one if its bytes are identical
  */
 export function publishRelease(dist: string, folder: string, now = Date.now()): string {

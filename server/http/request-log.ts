@@ -1,5 +1,5 @@
-// Counts every response, and logs those of the API: one line each, limited per network and hour (LOG_LINES), so
-// that no stranger can fill the disk. Further lines are counted. Refused requests have a separate budget.
+// Counts every response, and logs those of the API, limited per network and hour (LOG_LINES), so no stranger can fill the disk.
+// Refused requests have a separate limit.
 import type { IncomingMessage } from 'node:http';
 
 import type {
@@ -19,7 +19,6 @@ import { API } from '#shared/api.ts';
 
 export type Answered = {
   readonly method: string;
-  /** The route's pattern, never a URL that a stranger made up. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -60,10 +59,7 @@ export function noteAnswers(
 const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
-/**
- * Pages and files are counted but not logged: thousands of such lines would hide the useful ones. The same
- * holds for funnel steps and successful health checks.
- */
+/** Thousands of lines about pages, files, funnel steps and health checks would hide the useful ones. */
 function isLogged(route: string, status: number): boolean {
   if (route === API.funnel) return status >= 500;
   return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
@@ -77,7 +73,6 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
 export type RequestLogParts = {
-  /** The parent of all request loggers; also reports how many lines were dropped. */
   readonly logger: Logger;
   readonly visitorAddress: VisitorAddress;
   readonly clock: () => number;
@@ -161,18 +156,18 @@ export function createMinuteLog<What extends string>(
   const none = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<What, number>;
   let counts: Record<What, number> | null = null;
   let minute: NodeJS.Timeout | undefined;
-  const say = (): void => {
+  const writeCounts = (): void => {
     minute = undefined;
     if (counts === null) return;
     logger.warn(counts, sentence);
     counts = null;
-    minute = setTimeout(say, MINUTE_MS).unref();
+    minute = setTimeout(writeCounts, MINUTE_MS).unref();
   };
   return {
     note: (what) => {
       counts ??= { ...none };
       counts[what] += 1;
-      if (minute === undefined) say();
+      if (minute === undefined) writeCounts();
     },
     close: () => clearTimeout(minute),
   };

@@ -9,7 +9,6 @@ export function addHeaders(reply: FastifyReply, headers: HeaderList): FastifyRep
   return reply;
 }
 
-/** CSP hashes of inline scripts and styles: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
 
 export const hashOf = (text: string): string =>
@@ -18,10 +17,8 @@ export const hashOf = (text: string): string =>
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * The Content-Security-Policy of our pages.
  * @param hashes of the inline code that the build wrote; no other inline code runs
- * @param counter origin of the operator's visit counter (`analytics` in site.yaml), the only other host the
- * page may contact
+ * @param counter origin of the operator's visit counter (`analytics` in site.yaml), the only other host the page may contact
  */
 export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, counter?: string): string {
   const also = counter === undefined ? [] : [counter];
@@ -30,7 +27,6 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
     ["script-src 'self'", ...hashes.scripts, ...also].join(' '),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
-    // build/build.ts inlines the font of the headline.
     "font-src 'self' data:",
     "media-src 'self'",
     ["connect-src 'self'", ...also].join(' '),
@@ -44,10 +40,6 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-/**
- * @param secure whether visitors use https
- * @param policy the Content-Security-Policy of a page
- */
 export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =>
   Object.entries({
     'content-security-policy': policy,
@@ -56,7 +48,7 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
-    // Without includeSubDomains: neighbouring hosts may not support https.
+    // Neighbouring hosts may not support https, so includeSubDomains is absent.
     ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   }).flat();
 

@@ -1,5 +1,5 @@
-// Sends a resource from memory, by encoding, range and conditions (RFC 9110, sections 12 to 14). Responses
-// share one buffer and prebuilt headers.
+// Sends a resource from memory, by encoding, range and conditions (RFC 9110, sections 12 to 14). Responses share one buffer and
+// prebuilt headers.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
@@ -20,18 +20,15 @@ type Representation = {
   readonly etag: string;
   readonly bare: HeaderList;
   readonly whole: HeaderList;
-  /** For 206: without range and length. */
   readonly part: HeaderList;
   readonly unchanged: HeaderList;
 };
 
 export type Resource = {
-  /** @param accepted the Accept-Encoding header */
   readonly representationFor: (accepted: string | undefined) => Representation;
   readonly vary: HeaderList;
 };
 
-/** The bytes per encoding, or a function that makes them. They are kept, not copied. */
 type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
 
 export function createResource({
@@ -118,11 +115,10 @@ function answerFor(
   if (ifMatch !== undefined && !names(ifMatch, etag))
     return { type: 'refusal', code: 'precondition-failed', headers: resource.vary };
   const ifNoneMatch = headers['if-none-match'];
-  // Weak comparison: a proxy that compresses the response marks our tag as weak.
+  // A weak comparison, because a proxy that compresses the response marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
     return { type: 'answer', status: 304, headers: unchanged, body: undefined };
 
-  // Ranges are defined only for GET.
   const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
   const wanted = range === undefined ? 'whole' : readRange(range, body.length);
   if (wanted === 'whole') return { type: 'answer', status: 200, headers: whole, body };
@@ -147,10 +143,7 @@ export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource
   return addHeaders(reply, bare).send(body);
 }
 
-/**
- * Answers a GET or HEAD. A reply whose status is not 200 is sent whole. Errors: 412 `precondition-failed`,
- * 416 `range-not-satisfiable`.
- */
+/** Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`. */
 export function sendResource(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -167,10 +160,9 @@ export function sendResource(
 
 /** Thousands of commas would block the parser for milliseconds. */
 const ACCEPT_ENCODING_MAX_LENGTH = 500;
-/** Browsers send only a few different ones. */
 const MOST_REMEMBERED = 50;
 
-/** Caches each Accept-Encoding, up to a limit, so that invented ones cannot fill memory. */
+/** The cache is limited, so invented headers cannot fill memory. */
 function createChooseEncoding(available: readonly Encoding[]): (accepted: string | undefined) => Encoding {
   const remembered = new Map<string, Encoding>();
   return (accepted) => {
@@ -192,10 +184,7 @@ function names(list: string, etag: string): boolean {
 
 type Part = { readonly first: number; readonly last: number };
 
-/**
- * Several ranges, a malformed one or another unit get the whole resource.
- * @param length of the whole, in bytes
- */
+/** Several ranges, a malformed one or another unit get the whole resource. */
 function readRange(range: string, length: number): Part | 'whole' | 'unsatisfiable' {
   const [, from, to] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';

@@ -1,4 +1,3 @@
-// Serves the built site from memory, from the release found at start.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
@@ -25,11 +24,6 @@ const COMPRESSED = [
 
 const isHashed = (name: string): boolean => name.startsWith('assets/');
 
-/**
- * @param always headers of every response
- * @param otherwise Cache-Control of files without a hash in their name
- * @param wanted selects files by name
- */
 export function readFiles(
   folder: string,
   { always, otherwise = 'public, max-age=3600' }: { always: HeaderList; otherwise?: string },
@@ -66,8 +60,8 @@ function contentType(name: string): string {
 }
 
 /**
- * Finds files of other releases, for a page loaded before a restart or from another process. Only listed
- * names are known; a requested name never becomes a path.
+ * Finds files of other releases, for a page loaded before a restart or from another process. A requested name never becomes a
+ * path.
  */
 function createOthers(
   { dist, name: own }: Release,
@@ -78,9 +72,8 @@ function createOthers(
   let others: Files = new Map();
 
   function look(): void {
-    // Synchronous, because listing a small folder takes less time than handing it to a thread.
+    // Listing a small folder takes less time than handing it to a thread.
     const releases = releaseNames(dist).filter((release) => release !== own);
-    // Releases never change, so only a changed list needs reading.
     if (seen === releases.join()) return;
     const found = new Map<string, Resource>();
     for (const release of releases.toReversed()) {
@@ -96,15 +89,14 @@ function createOthers(
     try {
       if (!others.has(name)) look();
     } catch (error) {
-      // A build may be deleting a release right now. This server's own files are in memory.
-      log.warn({ err: error }, 'The other releases in dist/ could not be read.');
+      // A build may be deleting a release. This server's own files are in memory.
+      log.warn({ err: error }, 'Other releases in dist/ could not be read.');
     }
     return others.get(name);
   };
 }
 
 export type Site = {
-  /** Without the query; null if no file has this path. */
   readonly routeOf: (url: string) => string | null;
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
@@ -113,7 +105,6 @@ export type SiteParts = {
   readonly release: Release;
   readonly words: Pick<SiteWords, 'noindex' | 'analytics'>;
   readonly variants: readonly string[];
-  /** From 0 up to 1. */
   readonly random: () => number;
   readonly publicUrl: string;
   readonly secure: boolean;
@@ -165,7 +156,7 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
       readFileSync(path.join(pagesFolder, name), 'utf8').replaceAll(ADDRESS_PLACEHOLDER, publicUrl),
       {
         type,
-        // Always revalidated: a new build shows at once, an unchanged one costs a 304.
+        // A new build shows at once, and an unchanged page costs a 304.
         cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
         mark: variant === undefined ? '' : `${variant}.`,
         always: type === HTML ? headersOf(name) : always,
@@ -196,7 +187,6 @@ function readSite({ release, words, variants, random, publicUrl, secure }: SiteP
 /** A shared cache would give all its users the same variant. */
 const VARIANT_CACHE_CONTROL = 'private, no-cache';
 
-/** Null if the URL cannot name a file. */
 function nameIn(url: string): string | null {
   const [address = ''] = url.replace(/^https?:\/\/[^/?]+/, '').split('?', 1);
   if (!address.startsWith('/')) return null;

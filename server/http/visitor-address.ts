@@ -20,10 +20,7 @@ export function dropRequest(reply: FastifyReply): FastifyReply {
 /** @param hop 0 for the peer of the connection, 1 for the IP address that it forwards for, and so on */
 export type IsProxy = (address: string, hop: number) => boolean;
 
-/**
- * A number of hops is safe only if no client can reach this port except through the proxies
- * (docs/install.md).
- */
+/** A number of hops is safe only if clients can reach this port only through the proxies (docs/install.md). */
 export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   if (trust === false) return () => false;
   if (typeof trust === 'number') return (_address, hop) => hop < trust;
@@ -43,11 +40,7 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/**
- * If a proxy is not trusted, all visitors share its limits, which nobody notices until the page is popular.
- * Logs the first request that shows it.
- * @returns takes the headers of each request
- */
+/** If a proxy is not trusted, all visitors share its limits. Logs the first request that shows it. */
 export function createForgottenProxyWarning(
   trust: Config['trustProxy'],
   logger: Pick<FastifyBaseLogger, 'warn'>,
@@ -64,8 +57,8 @@ export function createForgottenProxyWarning(
 }
 
 /**
- * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. Stops at the first entry that
- * isn't an IP address and uses the nearest trusted proxy, so nonsense cannot choose an IP address.
+ * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. At the first entry that isn't an IP address,
+ * uses the nearest trusted proxy, so nonsense cannot choose an IP address.
  */
 export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   return (request) => {
@@ -81,17 +74,14 @@ export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   };
 }
 
-/** Null if the client has disconnected. */
 export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
   readAddress(remoteAddress ?? '');
 
 /**
- * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0",
- * "::ffff:203.0.113.7".
+ * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
  * @returns the shortest form without port and zone, IPv4 as IPv4; null if invalid
  */
 export function readAddress(text: string): string | null {
-  // Longer than any IP address with zone and port.
   if (text.length > ADDRESS_MAX_LENGTH) return null;
   const trimmed = text.trim();
   const withoutPort =

@@ -127,10 +127,10 @@ for (const engine of ENGINES) {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
-          // Two networks: one may use only a part of the connections.
+          // One network may use only a part of the connections, so there are two.
           for (let count = 1; count <= 20; count += 1) {
             await ask(server, `198.51.100.${1 + (count % 2)}`, `burst-${count}@${count}.example`);
-            // In the same millisecond, IDs have no order.
+            // IDs of the same millisecond have no order.
             server.setClock(server.now() + 1);
           }
           await ask(server, '203.0.113.1', 'first@first.example');
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
 
     it('of mail put off lengthens the expected wait after many networks, even as new mail arrives', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // One mail in two seconds: a mail after sixty would wait for two minutes.
+        // One mail in two seconds, so a mail after sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'late@example.com')).statusCode, 503);
@@ -217,7 +217,6 @@ for (const engine of ENGINES) {
 
     it('of mail put off does not delay mail after a few networks', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
-        // Ten mails of other networks go first.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
@@ -397,7 +396,6 @@ for (const engine of ENGINES) {
         const again = await resend();
         assert.equal(again.statusCode, 202);
         assert.deepEqual(again.json<CodeRequested>(), first);
-        // A visitor who lost response and cookie shares the same code.
         const lost = createVisitor(server, '203.0.113.1');
         assert.equal((await lost.post(API.leads, filledForm())).json<CodeRequested>().resendSeconds, 60);
         assert.equal(await server.countRows('outbox'), 1);

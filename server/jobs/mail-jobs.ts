@@ -1,6 +1,6 @@
-// Turns keep the mail of one network or domain apart; they only order, so no connection stays idle.
-// A form is answered 202 only if its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400
-// simultaneous forms get 202 and the others 503 (docs/reliability.md).
+// Turns separate the mail of networks and domains. They only order, so no connection stays idle. A form is answered 202 only if
+// its code can be mailed in time: with 5 mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the
+// others 503 (docs/reliability.md).
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,7 +12,6 @@ import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/fixed-limits.ts';
 
 export type MailJob = Job<'outbox'>;
 
-/** Per process. */
 export const SMTP_CONNECTIONS = 5;
 
 /** The requesting network, from networkOf, and the recipient's lower-case domain. */
@@ -26,7 +25,7 @@ export const laneOf = (network: string, recipient: string): Lane => ({
 export type NewMail = {
   readonly id: string;
   readonly kind: string;
-  /** Never a code's digits, and nothing personal stored elsewhere. */
+  /** Contains no digits of codes, and nothing personal stored elsewhere. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly codeId?: string;
   readonly recipient: string;
@@ -34,7 +33,7 @@ export type NewMail = {
   readonly now: number;
 };
 
-/** Call it in the cause's transaction, and wake the worker after the commit. */
+/** Call this in the cause's transaction, and wake the worker after the commit. */
 export async function addMail(tx: Db, mail: NewMail): Promise<void> {
   await tx.insertInto('outbox').values(rowOf(mail)).execute();
 }
@@ -78,7 +77,6 @@ export function takeMail(
   });
 }
 
-/** Per untried mail of the same network. */
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
@@ -119,7 +117,7 @@ export async function findTurn(
 const retryAfter = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
 
-/** `behind` means too slow, `still` means that no mail is sent. */
+/** `behind` means too slow; `still` means that no mail is sent. */
 export async function stateOfMail(
   db: Db,
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
@@ -133,7 +131,7 @@ const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
 
 const mostWaitOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
-// Written out, not bound, so the partial index is used.
+// A constant instead of a parameter, so the partial index is used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
 /** Put-off mail of this many networks counts as a queue. */
@@ -172,7 +170,6 @@ async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): P
 }
 
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
-/** Deliveries that determine the pace. */
 const SAMPLE_SIZE = 50;
 /** A silent mail server ends in a timeout, so earlier deliveries elsewhere mean little. */
 const SILENCE_MS = 15_000;

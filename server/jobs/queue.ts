@@ -1,5 +1,5 @@
-// A job is added in its cause's transaction and leased by a worker; if the worker dies, the lease runs out and another takes
-// over. So each job is done at least once.
+// A job is added in its cause's transaction and leased by a worker. If the worker dies, the lease runs out and another takes
+// over, so each job is done at least once.
 import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
@@ -17,7 +17,7 @@ const QUEUES = {
   JobTable,
   {
     readonly order: readonly string[];
-    /** Times that move when the clock is set back. */
+    /** Corrected when the clock is set back. */
     readonly times: readonly string[];
     /** Longer than any back-off and any lease. */
     readonly longestWaitMs: number;
@@ -27,10 +27,9 @@ const QUEUES = {
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
-// Written out, not bound, so the partial indexes are used.
+// A constant instead of a parameter, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 
-/** At most `most` jobs. */
 export type NewLease = {
   readonly leaseId: string;
   readonly leaseMs: number;
@@ -78,7 +77,6 @@ export const finishJob = <Table extends JobTable>(
   },
 ): Promise<boolean> => endLease(db, table, { ...job, changes: { ...job.result, finished_at: job.now } });
 
-/** @returns false if the lease was lost, or the job was erased */
 export const retryJob = <Table extends JobTable>(
   db: Db,
   table: Table,
@@ -105,7 +103,7 @@ async function endLease(
 }
 
 /**
- * Moves waiting times back with the clock, but a job put off beyond any wait is due now.
+ * Moves waiting times back with the clock; a job put off beyond any wait is due now.
  * @param clock leaseId: of the worker, which ends its own leases; lostMs: how far the clock went back
  */
 export async function setBackTimes(

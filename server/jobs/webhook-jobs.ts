@@ -8,7 +8,7 @@ import { retryJob, takeJobs, type Job, type NewLease } from '#server/jobs/queue.
 export type WebhookJob = Job<'webhook_events'>;
 
 /**
- * The caller holds the lead's row, so no other event comes between.
+ * The caller has locked the lead's row, so no other event comes between.
  * @param event ids: one per endpoint
  */
 export async function addLeadEvent(
@@ -46,7 +46,6 @@ export async function addLeadEvent(
     endpoint,
     position,
     payload,
-    // Not before its predecessor, so no poll finds it early.
     due_at: Math.max(notBefore, before.find((row) => row.endpoint === endpoint)?.due_at ?? 0),
     created_at: now,
     queued_at: now,
@@ -54,7 +53,7 @@ export async function addLeadEvent(
   await tx.insertInto('webhook_events').values(rows).execute();
 }
 
-/** Each lead's first due event. An event being sent stays queued. */
+/** Takes each lead's first due event. An event being sent stays queued. */
 export const takeEvents = (
   database: OpenDatabase,
   { endpoint, ...lease }: NewLease & { readonly endpoint: string },
@@ -75,7 +74,7 @@ export async function retryEvent(
   event: WebhookJob,
   { leaseId, dueAt, reply }: { leaseId: string; dueAt: number; reply: string },
 ): Promise<void> {
-  // If the lease was lost, another process may have sent it and moved on.
+  // If the lease was lost, another process may have sent it and continued.
   if (!(await retryJob(db, 'webhook_events', { id: event.id, leaseId, dueAt, reason: { reply } }))) return;
   await db
     .updateTable('webhook_events')

@@ -6,13 +6,12 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { setBackTimes, type Job, type JobTable } from '#server/jobs/queue.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 
-/** For jobs of other processes, expired leases and ended back-offs. */
 const POLL_MS = 1_000;
-/** 30 % either way, so waiting jobs don't all hit a recovered server at once. */
+/** Spreads waiting jobs by 30 % either way, so they don't all reach a recovered server at once. */
 const JITTER = 0.3;
 
 export type JobWorker = {
-  /** Call it after the commit that added a job. */
+  /** Call this after the commit that added a job. */
   readonly wake: () => void;
   /** Takes no more jobs, and resolves when running ones have ended. */
   readonly stop: () => Promise<void>;
@@ -24,10 +23,10 @@ export type JobWorkerParts<Table extends JobTable> = {
   readonly database: OpenDatabase;
   readonly table: Table;
   readonly clock: () => number;
-  /** Then a stop aborts running jobs. */
+  /** After this time, a stop aborts running jobs. */
   readonly stopPatienceMs: number;
   readonly take: (lease: Lease) => Promise<readonly Job<Table>[]>;
-  /** Ends the lease. cutOff: aborts when a stop loses patience */
+  /** Must end the lease. `cutOff` aborts once stopPatienceMs have passed. */
   readonly run: (job: Job<Table>, worker: { leaseId: string; cutOff: AbortSignal }) => Promise<void>;
   readonly onError: (error: unknown) => void;
 };
@@ -37,7 +36,6 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
   const leaseId = randomUUIDv7();
   const cutOff = new AbortController();
   const inHand = new Set<Promise<void>>();
-  // The clock may have been set back while no process ran.
   let lastLookAt = Number.POSITIVE_INFINITY;
   let stopping = false;
 
@@ -80,9 +78,8 @@ export function startJobWorker<Table extends JobTable>(parts: JobWorkerParts<Tab
 }
 
 /**
- * @param waitsMs waits after the first attempt, the second and so on; the last repeats
+ * @param waitsMs waits after each attempt; the last repeats
  * @param attempts made so far, at least 1
- * @param random from 0 up to 1
  */
 export const backOffMs = (waitsMs: readonly number[], attempts: number, random: () => number): number =>
   Math.round((waitsMs[Math.min(attempts, waitsMs.length) - 1] ?? 0) * (1 - JITTER + 2 * JITTER * random()));

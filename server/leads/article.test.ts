@@ -148,7 +148,6 @@ for (const engine of ENGINES)
       }));
   });
 
-/** More than a stream delivers at once. */
 const FILE = Buffer.alloc(300_000, '%PDF-1.7 guide ');
 
 function addDownload(folder: string): void {
@@ -195,7 +194,6 @@ for (const engine of ENGINES) {
           assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
           assert.equal(part.headers['cache-control'], 'private, no-store');
 
-          // Each server serves the file it started with, like the rest of its release.
           rmSync(path.join(folder, 'article', 'the guide.pdf'));
           assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
 

@@ -1,4 +1,3 @@
-// The gated article: page, guide file and link in the guide mail. It is in no public file.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -42,7 +41,6 @@ function addArticleRoute(
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
-    // An erased lead loses access, whatever its cookie says.
     if (reader === undefined) return sendError(reply, 'no-session');
     // Security gateways open links in a real browser. The page sends HEAD once such a reader has scrolled.
     const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
@@ -52,12 +50,11 @@ function addArticleRoute(
   });
 }
 
-/** A lock by another process must not delay the article. Milliseconds. */
 const NOTED_WITHIN_MS = 100;
 
 /**
- * Call it before the article is sent. A failure is logged and withholds nothing; the next reading is noted.
- * @returns once noted, or when that takes too long
+ * Call this before sending the article. A failure is only logged; the next reading is recorded.
+ * @returns once recorded, or when that takes too long
  */
 export async function noteFirstReading(
   db: Db,
@@ -77,7 +74,7 @@ export async function noteFirstReading(
     } catch (error) {
       log.warn(
         { err: error },
-        'A reading of the article could not be stored. The next reading will be stored instead.',
+        'The first reading of the article could not be stored. The next one will be stored instead.',
       );
     }
   };
@@ -103,7 +100,7 @@ function addGuideFileRoute(
   });
 }
 
-/** In memory, so a thousand slow readers share one copy and hold no file open. */
+/** A thousand slow readers share one copy in memory and hold no file open. */
 function readGuide(file: string): Resource {
   const name = path.basename(file);
   const guide = createResource({

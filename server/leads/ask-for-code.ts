@@ -1,4 +1,4 @@
-// One transaction. Changes nothing known about an e-mail address, because anyone can type any.
+// Nothing known about an e-mail address changes, because anyone can type any.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -32,7 +32,6 @@ import { answersText, labelledAnswers } from '#shared/own-fields.ts';
 
 export type Visitor = {
   readonly browserId: string;
-  /** The ID is new, so nothing refers to it. */
   readonly isNewBrowser: boolean;
   readonly clientAddress: string;
   readonly userAgent: string | null;
@@ -69,8 +68,8 @@ type Form = LeadAnswers & {
 
 /**
  * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time. Asking again
- * while it waits, or within RESEND_SECONDS of its mailing, mails nothing: in the same browser, and from the same IP address,
- * whose response may have been lost. A visitor without attempts gets a new code and challenge at once.
+ * while the mail waits, or within RESEND_SECONDS of its mailing, mails nothing, in the same browser or from the same IP
+ * address, whose response may have been lost. A visitor without attempts gets a new code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -119,7 +118,6 @@ async function ask(
 
   await lockAddress(tx, database.engine, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  // A challenge without attempts gives way to a new one.
   const exhausted = open !== undefined && limits.isExhausted(open) ? open : undefined;
   const challenge = exhausted === undefined ? open : undefined;
   const codes = await limits.codesOfAddress(tx, email, now);
@@ -144,7 +142,7 @@ async function ask(
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
-    // The ID holds the time used to count codes (codeStatistics).
+    // Codes are counted by the time in their ID (codeStatistics).
     id: uuid({ msecs: now }),
     submission_id: challengeId,
     email,
@@ -160,7 +158,7 @@ async function ask(
   return respond(challengeId, code, config.resendSeconds);
 }
 
-/** The visitor's code, if it waits or was mailed within the quiet time, so that asking again mails nothing. */
+/** Finds the visitor's code if it waits or was mailed within the quiet time, so asking again mails nothing. */
 async function findRecentCode(
   tx: Db,
   codes: readonly Code[],
@@ -174,7 +172,7 @@ async function findRecentCode(
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts. If those run out, only a new code helps.
+  // Another browser's code uses shared attempts. Once they are used up, only a new code helps.
   const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.isSharedBudgetTouched(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
@@ -220,7 +218,6 @@ async function storeForm(
     ...(isSame && { client_address, user_agent, given_at }),
     asked_at: now,
     codes_sent: challenge.codes_sent + codesMailed,
-    // Another browser's code has another lifetime.
     expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,
   });
   return challenge.id;

@@ -12,8 +12,7 @@ import type { OwnForm } from '#shared/campaign-schema.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * Open, or verified but the page missed the response.
- * @param browserId from its challenge cookie
+ * Finds an open challenge, or a verified one whose response the page missed.
  * @param wanted challenge ID; undefined for the newest open one
  */
 export async function findCodeScreen(
@@ -49,7 +48,6 @@ export async function findCodeScreen(
     ...(form.fields.length > 0 && { answers: typedAnswers(form, challenge.answers) }),
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: resendInSeconds(code, mail, resendSeconds, now),
-    // Not below 0, if a wrong clock stored the time.
     askedSecondsAgo: Math.max(0, now - challenge.asked_at) / 1000,
     consentVersion: challenge.consent_version === NOT_STATED ? '' : challenge.consent_version,
     mail: mailStatusOf(mail, now),
@@ -70,7 +68,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
 }
 
 /**
- * Its own newest code, live or not; otherwise one asked for from the same IP address.
+ * Finds its own newest code, live or not; otherwise one requested from the same IP address.
  * @param codes of its e-mail address, newest first
  */
 export const codeFor = (
@@ -83,7 +81,7 @@ export const codeFor = (
     ? codes.find((code) => code.submission_id === challenge.id)
     : codes.find((code) => code.client_address === clientAddress && isLive(code, now));
 
-/** Matched by time, because another browser may have entered its own code. */
+/** Another browser may have entered its own code, so the time must match. */
 export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Code | undefined => {
   const entered = codes.filter((code) => code.used_at !== null && code.used_at === challenge.verified_at);
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
@@ -91,23 +89,21 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
 
 export type MailOfCode = Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined;
 
-/** Now while the mail waits; the code's creation time if the mail failed or its row is gone. */
+/** @returns now while the mail waits; the code's creation time if the mail failed or its row is gone */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
   if (mail?.state === 'queued') return now;
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;
 }
 
-/** 0 once the code cannot be entered. */
 export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: number, now: number): number {
   const mailedAt = mailingTime(mail, code, now);
   if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
   return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }
 
-/** Mail usually leaves within a second. */
 const LATE_MS = 20_000;
 
-/** Never reveals a mail server's own words. */
+/** Never reveals a mail server's reply. */
 function mailStatusOf(mail: MailOfCode, now: number): MailStatus {
   switch (mail?.state) {
     case 'sent':

@@ -12,13 +12,12 @@ export type DomainVerdict =
 
 let disposableDomains: ReadonlySet<string> | undefined;
 
-/** Lazy and cached, because the library rebuilds its set of about 9,000 names per call. */
+/** Cached, because the library rebuilds its set of about 9,000 names per call. */
 const isDisposable = (domain: string): boolean => {
   disposableDomains ??= disposableEmailBlocklistSet();
   return disposableDomains.has(domain);
 };
 
-/** @param typedEmail a valid one, in any form */
 export function judgeDomain(
   typedEmail: string,
   policies: Pick<Config, 'freeMail' | 'disposableMail'>,

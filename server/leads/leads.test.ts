@@ -117,7 +117,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(plain.json(), { verified: true });
         assert.equal(plain.headers['preference-applied'], undefined);
 
-        // Otherwise a browser without cookies would lose the article at the next reload.
         await server.advance(3600);
         const forgetful = createVisitor(server);
         await ask(forgetful);
@@ -259,12 +258,12 @@ for (const engine of ENGINES) {
                 return (await enter(tab, code, email)).statusCode;
               }),
             );
-            // Entering one code ends the other unless it was already being compared.
+            // Entering one code ends the other, unless that was already being compared.
             assert.ok(
               statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
               `round ${round}: ${String(statuses)}`,
             );
-            // Without a cookie each code belongs to the challenge it was mailed for; with one, both belong to the browser's.
+            // Without a cookie, each code belongs to the challenge it was mailed for; with one, both belong to the browser's.
             const proven =
               cookies.size > 0 || oneChallenge ? 1 : statuses.filter((status) => status === 200).length;
             assert.equal(await server.countRows('consent_receipts'), (receipts += proven), `round ${round}`);
@@ -315,11 +314,11 @@ for (const engine of ENGINES) {
         thief.cookies.set('session', session);
         assert.equal((await thief.get('/api/article')).statusCode, 200);
         await server.advance(31 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last for ever');
+        assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last forever');
         await server.advance(-32 * 24 * 3600);
         assert.equal((await thief.get('/api/article')).statusCode, 200, 'a clock set back ends none');
         await server.advance(-30 * 24 * 3600);
-        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last for ever');
+        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last forever');
       }));
 
     it('gets the code screen back only in the same browser', () =>

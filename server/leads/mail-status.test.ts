@@ -13,7 +13,8 @@ import {
 import { until } from '#testing/until.ts';
 import { smtpError } from '#testing/inbox.ts';
 
-const fateOf = async (visitor: Visitor) => (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
+const mailStatusOf = async (visitor: Visitor) =>
+  (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
 
 const events = (server: ServerUnderTest, count: number) => until(() => server.mailEvents.length === count);
 
@@ -26,11 +27,11 @@ for (const engine of ENGINES) {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
         await events(server, 1);
-        assert.equal(await fateOf(visitor), 'delayed');
+        assert.equal(await mailStatusOf(visitor), 'delayed');
         await server.advance(2);
         server.wakeWorker();
         await events(server, 2);
-        assert.equal(await fateOf(visitor), 'sent');
+        assert.equal(await mailStatusOf(visitor), 'sent');
       });
     });
 
@@ -51,12 +52,12 @@ for (const engine of ENGINES) {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
         await inHand;
-        assert.equal(await fateOf(visitor), 'waiting');
+        assert.equal(await mailStatusOf(visitor), 'waiting');
         server.setClock(server.now() + 20_000);
-        assert.equal(await fateOf(visitor), 'delayed');
+        assert.equal(await mailStatusOf(visitor), 'delayed');
         answer();
         await events(server, 1);
-        assert.equal(await fateOf(visitor), 'sent');
+        assert.equal(await mailStatusOf(visitor), 'sent');
       });
     });
 
@@ -73,7 +74,7 @@ for (const engine of ENGINES) {
         await server.advance(60);
         await visitor.post(API.leads, filledForm());
         await events(server, 2);
-        assert.equal(await fateOf(visitor), 'sent');
+        assert.equal(await mailStatusOf(visitor), 'sent');
       });
     });
 
@@ -88,7 +89,7 @@ for (const engine of ENGINES) {
           await events(server, 1);
           const rider = createVisitor(server, '203.0.113.7');
           await rider.post(API.leads, filledForm());
-          assert.equal(await fateOf(rider), 'refused');
+          assert.equal(await mailStatusOf(rider), 'refused');
           assert.equal(server.mailEvents.length, 1);
 
           const cookieless = createVisitor(server, '203.0.113.7');
@@ -139,7 +140,7 @@ for (const engine of ENGINES) {
           await visitor.post(API.leads, filledForm());
           await events(server, 1);
           const limitsBefore = await server.countRows('limit_windows');
-          for (let asks = 0; asks < 20; asks += 1) assert.equal(await fateOf(visitor), 'sent');
+          for (let asks = 0; asks < 20; asks += 1) assert.equal(await mailStatusOf(visitor), 'sent');
           assert.equal(await server.countRows('limit_windows'), limitsBefore);
           assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
         },

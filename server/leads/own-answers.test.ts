@@ -92,7 +92,6 @@ for (const engine of ENGINES) {
           await refused({ job_title: 'Countess', topics: ['Film'] }),
           invalid('Topics: Please choose from the list'),
         );
-        // Our page would not have sent it with the current list.
         const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
         assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
           409,
@@ -153,7 +152,6 @@ for (const engine of ENGINES) {
           assert.equal((await askWith(visitor, answers)).statusCode, 202);
           await enterNewest(server, visitor, 1);
           const [, again = ''] = (await run('export')).split('\r\n');
-          // Answers to removed questions stay; the others are the latest.
           assert.ok(again.endsWith(',,Deliverability,Small,Phone: +44 20 7946 0018'), again);
         });
 

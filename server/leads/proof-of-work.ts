@@ -17,14 +17,13 @@ const UINT32_MAX = 0xffff_ffff;
 const hex = (least: number, most = least) =>
   z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
 
-/** Strict, because the library's checks expect honest callers. */
+/** The library's checks expect honest callers. */
 const Payload = z.strictObject({
   challenge: z.strictObject({
     parameters: z.strictObject({
       algorithm: z.literal(ALGORITHM),
       nonce: hex(32),
       salt: hex(32),
-      // A range, because older processes may use another cost during a restart.
       cost: z.int().check(z.minimum(1), z.maximum(100 * ITERATIONS)),
       keyLength: z.literal(KEY_BYTES),
       keyPrefix: hex(2, 2 * KEY_BYTES),
@@ -36,7 +35,6 @@ const Payload = z.strictObject({
   solution: z.strictObject({
     counter: z.int().check(z.nonnegative(), z.maximum(UINT32_MAX)),
     derivedKey: hex(2 * KEY_BYTES),
-    /** Milliseconds. */
     time: z.optional(z.number().check(z.nonnegative())),
   }),
 });
@@ -96,7 +94,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
       const validForMs = data.validUntil - clock();
-      // Valid for too long: made by a wrong clock, and outlives the record of its use.
+      // A challenge that is valid for too long was made by a wrong clock, and outlives the record of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());

@@ -137,7 +137,6 @@ for (const engine of ENGINES) {
         assert.equal(entered.statusCode, 200, entered.body);
         assert.equal(resent.statusCode, 202, resent.body);
         const second = await newestCode(server, 2);
-        // If the request came first, its code ended with the one entered.
         const again = await enter(tab, second);
         assert.ok([200, 400].includes(again.statusCode), again.body);
         assert.equal(await server.countRows('leads'), 1);

@@ -72,11 +72,10 @@ function addFormRoute(
     // Time-ordered IDs are stored close together. The cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    // Before the proof of work, which would be wasted.
     const stated = request.headers[CONSENT_VERSION_HEADER];
     const consentVersion = await findWordingShown(database.db, campaign.consent.version, stated);
     if (consentVersion === null) return sendError(reply, 'page-outdated');
-    // A waiting visitor has paid, or asked before the breaker opened.
+    // A visitor whose code waits has already done the work, or asked before the breaker opened.
     const mustPay = isTrapFilled(request.body) || (await limits.breaker.isOpen(clientAddress));
     if (
       mustPay &&
@@ -110,7 +109,7 @@ function addFormRoute(
 const WORDING_VERSION = /^[0-9a-f]{12}$/;
 
 /**
- * Never guessed, because the server's wording may have changed since the page was opened.
+ * The wording is never guessed, because it may have changed since the page was opened.
  * @param stated the value of x-consent-version
  * @returns {@link NOT_STATED} without one; null for an unknown one, which a receipt could not prove
  */
@@ -152,7 +151,7 @@ function addVerifyRoute(
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    // A browser without cookies would lose the article at the next reload; a 401 tells it at once.
+    // A browser without cookies would lose the article at the next reload, so it gets a 401 at once.
     const getsArticle = browserId !== null && prefersArticle(request);
     const now = clock();
     const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, getsArticle }, now);
@@ -192,7 +191,7 @@ function addChallengeRoute(
             resendSeconds: config.resendSeconds,
             now,
           });
-    // "None" isn't an error, because the page asks on every reload.
+    // The page asks on every reload, so having none isn't an error.
     return screen === null
       ? reply.code(204).header('cache-control', 'no-store').send()
       : sendJson(reply, screen);
@@ -248,7 +247,6 @@ function sendInvalidInput(
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
 
-/** A page from before a change may name an unknown variant. */
 const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {
   const { variant } = Object(body) as { readonly variant?: unknown };
   return variants.find(({ name }) => name === variant)?.name ?? null;

@@ -1,5 +1,5 @@
-// Opening the link does nothing, because mail scanners open all of them; the page's button and a mail program's one click (RFC
-// 8058) do.
+// Opening the link does nothing, because mail scanners open all links. The page's button and a mail program's button (RFC 8058)
+// unsubscribe.
 import type { FastifyInstance } from 'fastify';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';
@@ -20,7 +20,6 @@ const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
 
 const FROM_PAGE = 'page';
 
-/** No response reveals whose link it is. */
 export async function addUnsubscribeRoutes(
   app: FastifyInstance,
   service: VisitorService,

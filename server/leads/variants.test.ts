@@ -17,7 +17,6 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 const EMAIL = 'ada@example.com';
 const B = 'Write Emails That Get Answers';
 
-/** SQLite's rows have no prototype. */
 const plain = <Row extends object>(rows: readonly Row[]): Row[] => rows.map((row) => ({ ...row }));
 
 before(() => ensureBuilt(variantsCampaign()));
@@ -50,7 +49,6 @@ it('a browser with a copy of a variant gets that one again, even after another b
       assert.ok(!(await get('/', '"a.of-an-earlier-build-00"')).body.includes(B));
     }
     const drawn = await Promise.all(Array.from({ length: 60 }, () => get('/')));
-    // Fails by chance once in 2^59 runs.
     assert.equal(new Set(drawn.map(({ body }) => body.includes(B))).size, 2);
     assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
   });

@@ -1,4 +1,4 @@
-// The first transaction counts the attempt and commits before the comparison, so parallel attempts gain no guess; the second
+// The first transaction counts the attempt and commits before the comparison, so parallel attempts gain nothing; the second
 // opens the lead.
 import { randomUUIDv7 } from 'node:crypto';
 
@@ -36,7 +36,6 @@ type Verified = {
   readonly leadId: string;
   /** Milliseconds from mailing to entry; null if entered before. */
   readonly afterMs: number | null;
-  /** False if this lead's reading may be unrecorded. */
   readonly isReadingNoted: boolean;
 };
 
@@ -46,7 +45,7 @@ type Refused = { readonly type: 'refused' } & (
   | {
       readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
       readonly retryAfterSeconds: number;
-      /** 0: now. */
+      /** 0 for now. */
       readonly newCodeInSeconds: number;
     }
 );
@@ -54,7 +53,6 @@ type Refused = { readonly type: 'refused' } & (
 const WRONG_CODE: Refused = { type: 'refused', error: 'wrong-code' };
 
 type Visitor = {
-  /** Null without a challenge cookie. */
   readonly browserId: string | null;
   readonly clientAddress: string;
   readonly getsArticle: boolean;
@@ -109,17 +107,15 @@ export async function verifyCode(
   return counted.ifWrong;
 }
 
-/** An attempt, counted either at the browser's own challenge or at those that all others of the e-mail address share. */
+/** Counted for the browser's own challenge, or for those that all other browsers share. */
 type Counted = {
   readonly type: 'counted';
-  /** The codes it may match. */
   readonly candidates: readonly Code[];
   readonly ifWrong: Refused;
 } & (
   | { readonly by: 'challenge'; readonly challenge: Challenge }
   | {
       readonly by: 'address';
-      /** Without its own code, or already verified. */
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
     }
@@ -146,7 +142,7 @@ async function countEntry(
       ifWrong: WRONG_CODE,
     };
   }
-  // From here on nobody else enters a code of this e-mail address.
+  // From here on nobody else can enter a code of this e-mail address.
   await lockAddress(tx, database.engine, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return hasCodeOfItsOwn(open) && limits.isExhausted(open)
@@ -154,7 +150,6 @@ async function countEntry(
     : countSharedAttempt(tx, email, { browserId, open }, now, limits);
 }
 
-/** @param codes unexpired, newest first */
 const acceptedOf = (codes: readonly Code[]): readonly Code[] =>
   codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
@@ -196,7 +191,7 @@ async function countSharedAttempt(
     challenge: open ?? verified,
     mayCompare,
     candidates: [...(mayCompare ? live : []), ...(entered === undefined ? [] : [entered])],
-    // It would tell a stranger how many codes were sent.
+    // The count would tell a stranger how many codes were sent.
     ifWrong:
       ifWrong.type === 'exceeded'
         ? {
@@ -210,8 +205,8 @@ async function countSharedAttempt(
 }
 
 /**
- * Under the address lock. The challenge's first entry makes or updates the lead and writes the receipt; repetitions find the
- * lead.
+ * Runs under the address lock. The challenge's first entry makes or updates the lead and writes the receipt; repetitions find
+ * the lead.
  */
 async function enter(
   tx: Db,
@@ -235,11 +230,9 @@ async function enter(
     if (closed.is_suppressed) await liftSuppressions(tx, of);
     return { ...(await openLead(tx, closed, challenge !== undefined, visitor, now, parts)), afterMs };
   }
-  // Only the browser that entered it may enter a used code again.
   return challenge === undefined ? WRONG_CODE : enterAgain(tx, code, challengeId, by, null);
 }
 
-/** The challenge was verified before: perhaps its browser missed the response. */
 async function enterAgain(
   tx: Db,
   code: Code,

@@ -9,7 +9,6 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
-/** The fields are explained in server/startup/service.ts. */
 export type VisitorService = {
   readonly config: Config;
   readonly campaign: Campaign;

@@ -62,7 +62,6 @@ async function insertPast(server: ServerUnderTest, at: number, past: readonly Pa
     expires_at: at,
     used_at: entered ? at : null,
   }));
-  // A statement takes a limited number of values.
   for (let from = 0; from < codes.length; from += 500)
     await db
       .insertInto('codes')
@@ -104,7 +103,6 @@ function attack(domain: (index: number) => string): PastCode[] {
     entered: true,
   }));
   const all = [...bomb(1_600, 24, domain), ...own];
-  // Mixed, because the sample is the newest 2,000.
   return list(all.length, (index) => all[(index * 1_009) % all.length]!);
 }
 
@@ -280,7 +278,7 @@ for (const engine of ENGINES) {
         const attacker = () => createVisitor(server, '192.0.2.7');
         for (let count = 0; count < 20; count += 1)
           assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
-        // At once, because codes since the last look at the database count too.
+        // Refused at once, because codes since the last check of the database count too.
         const refused = await askAs(attacker(), 'stranger@victim-20.com');
         assert.equal(refused.statusCode, 428);
         assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');

@@ -1,5 +1,5 @@
-// The list-bomb breaker. Mailing codes to strangers harms them and our standing with mail servers, yet each request looks normal.
-// With too many codes, or too few entered, every code costs a proof of work. See docs/decisions/0009 and `npm run prove:breaker`.
+// Mailing codes to strangers harms them and our reputation with mail servers, yet each request of a list bomb looks normal.
+// With too many codes, or too few entered, every code costs a proof of work (decision 0009, `npm run prove:breaker`).
 import { getDomain } from 'tldts';
 
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
@@ -40,9 +40,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_STRANGERS_OF_NETWORK.least,
     Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
-  // A lower limit refuses first, and says for how long.
   const networksPay = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
-  // As behind a proxy that hides addresses, each code counts as a network.
+  // Behind a proxy that hides addresses, each code counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? siteOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
@@ -56,7 +55,6 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 
   async function look(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
-    // Written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
     if (networksPay)
@@ -90,16 +88,15 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Compares each domain's share of strangers with its usual one, the median of eight days. Per domain,
-   * because an attacker who enters 31 % to 90 % of the codes at his own domain would get past a share of the
-   * whole page; this way he reaches at most 250 (quiet page) to 700 (busy page) of 1,600 strangers an hour
-   * (docs/decisions/0009).
+   * Compares each domain's share of strangers with its usual one, the median of eight days. With a share of the whole page, an
+   * attacker could enter 31 % to 90 % of the codes at his own domain; this way he reaches at most 250 (quiet page) to 700 (busy
+   * page) of 1,600 strangers an hour (decision 0009).
    */
   async function areTooFewEntered(now: number): Promise<boolean> {
     const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
     const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
     if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
-    // Only expired codes, because a recent one may still be entered.
+    // A recent code may still be entered, so only expired ones count.
     const expired = now - codeLifeMs;
     const recent = await readPeople(expired - HOUR_MS, expired);
     if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
@@ -117,8 +114,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Ten networks with too many strangers could otherwise open the breaker for everyone (docs/decisions/0009). If
-   * not, the network has one more stranger until the next look.
+   * Ten networks with too many strangers could otherwise open the breaker for everyone (decision 0009). If not, the network has
+   * one more stranger until the next check.
    */
   function mustNetworkPay(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it isn't a network.
@@ -146,7 +143,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
 /** In percent. */
 type Threshold = (domain: string) => number;
 
-/** The page's median serves domains with too few people. */
+/** Domains with too few people use the page's median. */
 function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
   const percentsOfPage = percentsOf(days.map(sumOf));
   const usualOfPage = median(percentsOfPage) ?? BREAKER.unknownUsualPercent;
@@ -182,7 +179,7 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-// At most five strangers per network, and codes entered at one domain don't excuse strangers at another (docs/decisions/0009).
+// At most five strangers per network, and codes entered at one domain don't excuse strangers at another (decision 0009).
 
 type MailedCode = {
   readonly email: string;
@@ -201,8 +198,8 @@ type Person = { readonly network: string; readonly domain: string };
 type People = { readonly strangers: readonly Person[]; readonly entered: readonly Person[] };
 
 /**
- * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. An entered code counts per mailbox, because its
- * owner can use any number of names.
+ * `victim+1@` and `victim+2@` are two strangers, because both get unwanted mail. An entered code counts per mailbox, because
+ * its owner can use any number of names.
  * @param codes newest first
  */
 function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
@@ -222,7 +219,6 @@ function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode):
   return { strangers, entered: [...entered.values()] };
 }
 
-/** @param codes newest first */
 function peopleByDomain(
   codes: readonly MailedCode[],
   networkOfCode: NetworkOfCode,
@@ -230,7 +226,7 @@ function peopleByDomain(
   const people = findPeople(codes, networkOfCode);
   const strangersOf = countBy(people.strangers, ({ network }) => network);
   const enteredOf = countBy(people.entered, ({ network }) => network);
-  // Keeps the ratio, so an office isn't an alarm.
+  // Keeps the ratio, so an office doesn't open the breaker.
   const strangerWeight = (network: string) =>
     Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
   const enteredWeight = (network: string) =>

@@ -41,9 +41,9 @@ export type CountedLimits = {
   readonly sendToAddress: (codes: readonly Code[], now: number) => LimitOutcome;
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call it under lockAddress, and commit before comparing.
-   * Attempts at a live code decide whether this one is compared, so a stranger cannot use up a later code's. All attempts decide
-   * the response, so it doesn't reveal whether a visitor waits for a code.
+   * CODE_ATTEMPTS per code lifetime, four times as many in 24 hours. Call this under lockAddress, and commit before comparing.
+   * Attempts at a live code decide whether this one is compared, so a stranger cannot use up a later code's. All attempts
+   * decide the response, so it doesn't reveal whether a visitor waits for a code.
    */
   readonly countSharedAttempt: (
     tx: Db,
@@ -51,14 +51,17 @@ export type CountedLimits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Whether some of its attempts, or a day's, may be used up. */
+  /** True if some of its attempts, or a day's, may be used up. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
-  /** Gives back a right attempt. @param mayCompare from {@link countSharedAttempt} */
+  /**
+   * Gives back a right attempt.
+   * @param mayCompare from {@link countSharedAttempt}
+   */
   readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
-  /** 0: no limit. A resend never resets wrong attempts. */
+  /** 0 for no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
   readonly isExhausted: (challenge: Challenge) => boolean;
-  /** Asking again within this time gets the same response and sends nothing. Milliseconds. */
+  /** Asking again within this time gets the same response and sends nothing. */
   readonly resendQuietMs: number;
 };
 
@@ -164,9 +167,7 @@ export type LimitsParts = {
   readonly db: Db;
   readonly config: Pick<Config, 'limits' | 'breaker' | 'codeTtlSeconds' | 'resendSeconds'>;
   readonly secrets: Secrets;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called once per opening, in the process that opened it. */
   readonly onBreakerOpened: (reason: BreakerReason) => void;
 };
 

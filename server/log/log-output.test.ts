@@ -16,7 +16,6 @@ const BLOCK_BYTES = 512;
 
 type Order =
   | { readonly type: 'write'; readonly count: number }
-  /** 'write and exit' exits in the same tick, while Node's threads are busy. */
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 
@@ -85,7 +84,6 @@ function tests(): void {
         await once(child, 'message');
         for (let times = 0; times < 5; times += 1)
           assert.equal(await tell(child, { type: 'write', count: 500 }), 0);
-        // At exit the process does not wait for its reader, which is busy.
         await until(() => (child === toFile ? readFileSync(file, 'utf8') : piped).includes('"number":2499,'));
         child.send({ type: 'exit' });
         await closed;

@@ -1,5 +1,5 @@
-// Writes the log to standard output in order. On a full disk or a stalled reader, lines are dropped and counted.
-// Nothing waits or grows, whereas pino's output (sonic-boom) blocks at exit and buffers without limit.
+// Writes the log to standard output in order. On a full disk or a stalled reader, lines are dropped and counted. Nothing waits
+// or grows, whereas pino's output (sonic-boom) blocks at exit and buffers without limit.
 import { fstatSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
@@ -10,7 +10,6 @@ const CHUNK_BYTES = 4096;
 const TRY_AGAIN_MS = 1_000;
 const TRY_AGAIN_SOON_MS = 50;
 
-/** Times are milliseconds since 1970. */
 export type LostLines = { readonly count: number; readonly since: number; readonly until: number };
 
 export type LogOutput = {
@@ -68,7 +67,7 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   };
 
   const takeLinesAgain = (): void => {
-    // Waits for more room, otherwise a notice of lost lines would follow every few lines.
+    // With less room, a notice of lost lines would follow every few lines.
     if (losing === null || waitingBytes > MOST_WAITING_BYTES / 2) return;
     const lost = { ...losing, until: Date.now() };
     losing = null;
@@ -109,9 +108,7 @@ function open(fd: number): Put {
   return stats.isFile() ? openFile(fd) : openDevice(fd);
 }
 
-/**
- * Synchronous: a file accepts everything or fails, and a thread could write after the last lines at exit.
- */
+/** A file accepts everything or fails, so it is written synchronously. A thread could write after the last lines at exit. */
 const openFile =
   (fd: number): Put =>
   (bytes, done) => {
@@ -131,9 +128,7 @@ const openDevice =
   (bytes, done) =>
     write(fd, bytes, 0, bytes.length, null, done);
 
-/**
- * Node writes to pipes and sockets without blocking; a blocked thread would keep the process from exiting.
- */
+/** Node writes to pipes and sockets without blocking; a blocked thread would keep the process from exiting. */
 function openPipe(): Put {
   // `done` receives the error too; without a listener it would end the process.
   process.stdout.on('error', () => {});

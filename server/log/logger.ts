@@ -1,5 +1,5 @@
-// Creates every logger. Error messages are never logged, because they quote input: PostgreSQL prints the row,
-// mail servers the e-mail address. Type, code, table, constraint and stack are logged.
+// Error messages are never logged, because they quote input: PostgreSQL prints the row, mail servers the e-mail address. Type,
+// code, table, constraint and stack are logged.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 import { openLogOutput, type LogOutput } from '#server/log/log-output.ts';
@@ -8,7 +8,6 @@ import { isoTime } from '#server/platform/time.ts';
 export type LoggedError = {
   readonly type: string;
   readonly code?: string | number;
-  /** SQLite's extended result code. */
   readonly errcode?: number;
   readonly table?: string;
   readonly constraint?: string;
@@ -22,8 +21,8 @@ const MOST_ERRORS = 5;
 const MOST_FRAMES = 20;
 
 /**
- * Reduces a thrown value to its loggable parts: numbers, and texts of a narrow form that excludes sentences,
- * addresses and codes.
+ * Reduces a thrown value to its loggable parts: numbers, and texts of a narrow form that excludes sentences, addresses and
+ * codes.
  */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
@@ -49,7 +48,7 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
 const identifier = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[A-Za-z_]\w{0,62}$/.test(text) ? text : undefined;
 
-/** 23505, ECONNREFUSED, ERR_SQLITE_ERROR, -111: never six digits, which could be a one-time code. */
+/** Such as 23505, ECONNREFUSED, ERR_SQLITE_ERROR or -111, but never six digits, which could be a one-time code. */
 const isCode = (code: unknown): code is string | number =>
   (typeof code === 'number' && Math.abs(code) < 100_000) ||
   (typeof code === 'string' && (/^[A-Z][A-Z0-9_]{1,60}$/.test(code) || /^[0-9A-Z]{5}$/.test(code)));
@@ -122,12 +121,9 @@ function withoutMessages(args: unknown[]): unknown[] {
   return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
 }
 
-/** Prints a sentence for the person who started the server, at any LOG_LEVEL. */
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
-/**
- * @param output on a terminal it gets plain lines; elsewhere log lines, so that programs can parse all of it
- */
+/** @param output a terminal gets plain lines; anything else gets log lines, so programs can parse all of it */
 export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
   if (!output.isTTY) {
     const logger = pino({ base: null }, output);
@@ -136,11 +132,6 @@ export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
   return (sentence, level) => output.write(`${level === 'warn' ? 'Warning: ' : ''}${sentence}\n`);
 }
 
-/**
- * Logs JSON lines.
- * @param level as in LOG_LEVEL
- * @param destination of the lines; log-output.ts in the server
- */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {
     level,
@@ -159,10 +150,6 @@ export function createLogger(level: string, destination: DestinationStream): Log
   return pino(options, destination);
 }
 
-/**
- * Everything the process logs goes through this.
- * @param level as in LOG_LEVEL
- */
 export function openServerLog(
   level: string,
 ): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {

@@ -1,4 +1,4 @@
-// Metrics for Prometheus. Dashboards depend on names and labels; no label contains personal data.
+// Dashboards depend on names and labels. No label contains personal data.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
@@ -29,9 +29,8 @@ export type Metrics = {
   readonly connectionRefused: (reason: string) => void;
   readonly render: () => Promise<MetricsPage>;
   /**
-   * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once it
-   * listens; call once.
-   * @param app answers health
+   * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once it listens. Call it
+   * once.
    */
   readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
 };
@@ -41,7 +40,6 @@ const MAX_CODES_READ = 10_000;
 
 type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };
 
-/** @param clock milliseconds since 1970 */
 export function createMetrics(
   database: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
@@ -138,7 +136,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered'
 }
 
 /**
- * Metrics read from the database at each scrape, because outbox and codes are shared by all processes.
+ * Outbox and codes are shared by all processes, so these are read from the database at each scrape.
  * @returns reads them
  */
 function createStateMetrics(
@@ -218,8 +216,8 @@ export type MetricsServer = {
 };
 
 /**
- * Serves metrics on a separate port, so the public port cannot expose them by mistake; also health and
- * liveness, for when all public connections are in use. Resolves once it listens.
+ * A separate port, so the public port cannot expose metrics by mistake. Also serves health and liveness, in case all public
+ * connections are in use. Resolves once it listens.
  */
 async function startMetricsServer(
   render: () => Promise<MetricsPage>,
@@ -234,7 +232,6 @@ async function startMetricsServer(
       },
       [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
       [API.health]: async (response) => {
-        // A closing application rejects requests.
         const answer = await app.inject(API.health).catch(() => null);
         if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
         else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
@@ -268,8 +265,8 @@ async function startMetricsServer(
   };
 }
 
-// A histogram of response times. prom-client builds a key from the labels at each request, which takes a
-// tenth of a response's time.
+// A histogram of response times. prom-client builds a key from the labels at each request, which takes a tenth of a response's
+// time.
 
 export type AnsweredRequest = {
   readonly method: string;
@@ -289,7 +286,6 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 type Times = {
   readonly labels: string;
-  /** Not cumulative; the last bucket has no upper bound. */
   readonly counts: number[];
   seconds: number;
 };

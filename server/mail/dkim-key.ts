@@ -15,7 +15,10 @@ const SIGNED = [
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** RFC 6376. Throws the system's error if the key cannot be read. */
+/**
+ * RFC 6376.
+ * @throws the system's error if the key cannot be read
+ */
 export const dkimOptions = ({ domainName, keySelector, privateKeyFile }: DkimConfig) => ({
   domainName,
   keySelector,

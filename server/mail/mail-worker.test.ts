@@ -26,7 +26,6 @@ const askFrom = (server: ServerUnderTest, count: number) =>
 const takeAsOther = (server: ServerUnderTest, leaseId: string, now: number) =>
   takeMail(server.database, { leaseId, leaseMs: 30_000, most: 5, fullLanes: [], now });
 
-/** Sends arbitrary bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
   const sockets = new Set<Socket>();
@@ -163,7 +162,6 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.length === 1);
         await server.advance(601);
         server.wakeWorker();
-        // The row changes a moment before the worker hears of it.
         await until(() => server.mailEvents.at(-1)?.type === 'dropped');
         assert.equal((await outboxRow(server)).state, 'dropped');
         assert.equal(server.inbox.mails.length, 0);
@@ -229,7 +227,6 @@ for (const engine of ENGINES) {
         const now = server.now() + 5_000;
         assert.equal((await takeAsOther(server, 'a dead process', now)).length, 1);
         const hourAgo = server.now() - 3_600_000;
-        // advance() would wait for the lease to end.
         server.setClock(hourAgo);
         server.wakeWorker();
         await until(() => server.mailEvents.length === 2);

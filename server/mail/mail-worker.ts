@@ -1,4 +1,4 @@
-// Sends outbox mail in the order of turns. Requests wake it and never wait for SMTP.
+// Requests wake the worker and never wait for SMTP.
 import { type Db, lockAddress, type OpenDatabase } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -19,7 +19,7 @@ import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** Outlives the longest delivery. */
+/** Longer than the longest delivery. */
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 5_000;
 
@@ -52,7 +52,7 @@ export function startMailWorker(parts: MailWorkerParts): JobWorker {
   });
 }
 
-// To add a kind of letter: a file in templates/ with its handler and queueing function, and a line here.
+// A new kind of letter needs a file in templates/ with its handler and queueing function, and a line here.
 const KINDS: Readonly<Record<string, LetterKind>> = {
   code: codeKind,
   guide: guideKind,
@@ -69,7 +69,6 @@ const findLetterKind = (name: string): LetterKind | undefined =>
 
 /** Shorter than a lease, so no other process takes a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
-/** Until a newer release can handle the kind. */
 const UNKNOWN_KIND_WAIT_MS = 30_000;
 
 export type MailEvent =
@@ -86,10 +85,9 @@ export type MailEvent =
 export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
   readonly database: OpenDatabase;
   readonly mailer: Mailer;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly random: () => number;
-  /** In the transaction that suppresses a lead's dead address. now: milliseconds since 1970 */
+  /** Runs in the transaction that suppresses a lead's dead address. */
   readonly onLeadBounced: (
     tx: Db,
     bounce: { readonly leadId: string; readonly now: number },
@@ -98,7 +96,6 @@ export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
   readonly onEvent: (event: MailEvent) => void;
 };
 
-/** @param worker leaseId: of the worker; cutOff: aborts when the worker stops */
 async function deliverMail(
   parts: DeliveryParts,
   mail: MailJob,
@@ -161,7 +158,7 @@ async function deliverMail(
   }
 }
 
-/** After the first attempt, the second and so on; the last repeats. Short, because a code lives for minutes. */
+/** Waits after each failed attempt; the last one repeats. They are short, because a code is valid for minutes. */
 const WAITS_MS = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 async function isSuppressed({ secrets, database }: DeliveryParts, recipient: string): Promise<boolean> {
@@ -177,7 +174,7 @@ async function suppressDead(
 ): Promise<void> {
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
-    // No new row may hold an address that is being erased.
+    // No new row may contain an address that is being erased.
     await lockAddress(tx, engine, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);
@@ -187,7 +184,7 @@ async function suppressDead(
   });
 }
 
-/** AbortSignal.timeout would keep each signal for its whole time. */
+/** AbortSignal.timeout would keep each signal until its time is over. */
 async function withinTime<Result>(
   cutOff: AbortSignal,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -205,7 +202,7 @@ async function withinTime<Result>(
   }
 }
 
-// A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a
+// A network or recipient domain may use four of five SMTP connections, or two while slow, so visitors still get codes while a
 // hundred forms go to a silent mail server (docs/reliability.md).
 /** A quarter of the mailer's timeout. */
 const SLOW_MS = 5_000;
@@ -213,7 +210,6 @@ const SLOW_FOR_MS = 30_000;
 const LEFT_TO_OTHERS = 1;
 const MOST_WHEN_SLOW = 2;
 
-/** Null for a notice. */
 type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {
@@ -222,7 +218,6 @@ export type ConnectionShares = {
   readonly begin: (mail: LanesOfMail) => () => void;
 };
 
-/** @param clock milliseconds */
 export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
   const open = new Set<{ readonly lanes: readonly string[]; readonly since: number }>();
   const slowUntil = new Map<string, number>();

@@ -22,16 +22,16 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly sender: string;
-  /** Mail goes there without a mail account, and stays after one is set. */
+  /** Receives mail while no mail account is configured. This mail stays afterwards. */
   readonly folder: string;
-  /** Call it after the commit. Without a worker here, another process sends it. */
+  /** Call this after the commit. Without a worker here, another process sends the mail. */
   readonly wake: () => void;
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
   readonly deleteFilesAbout: (email: string) => Promise<DeletedFiles>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
-  /** Call it after {@link stop}. */
+  /** Call this after {@link stop}. */
   readonly close: () => void;
 };
 
@@ -47,18 +47,17 @@ export type MailParts = {
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly folder: string;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** For jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
-  /** Called in the transaction that suppresses a lead's dead address. */
+  /** Runs in the transaction that suppresses a lead's dead address. */
   readonly onLeadBounced: DeliveryParts['onLeadBounced'];
   readonly onOutcome: (event: MailEvent) => void;
 };
 
-/** Throws if the mail folder cannot be used. */
+/** @throws if the mail folder cannot be used */
 export function openMail(parts: MailParts): OpenMail {
   const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
   const { onFile, onLeadBounced, onOutcome } = parts;
@@ -114,8 +113,7 @@ export function openMail(parts: MailParts): OpenMail {
           logOutcome(logger, event);
           onOutcome(event);
         },
-        onError: (error) =>
-          logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
+        onError: (error) => logger.error({ err: error }, 'The mail worker failed and will retry.'),
       });
     },
     stop: async () => worker?.stop(),
@@ -133,20 +131,15 @@ const guideMailOf = (
 
 function logOutcome(logger: Logger, event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A mail was sent.');
-  else if (event.type === 'dropped')
-    logger.warn('A mail was dropped because it was no longer relevant at its turn.');
+  else if (event.type === 'dropped') logger.warn('A mail was dropped because it was no longer needed.');
   else {
-    // Not logged, because mail servers like to repeat the address in it.
+    // The reply isn't logged, because mail servers often repeat the address in it.
     const { type, errorClass } = event;
     logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
   }
 }
 
-/**
- * Mail to an e-mail address, or naming it.
- * @param folder need not exist
- * @param email as stored
- */
+/** Finds mail to an e-mail address, or naming it. The folder need not exist. */
 export async function emlFilesAbout(folder: string, email: string): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {
@@ -161,7 +154,7 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** left: each with its error: `data/mail/1.eml (EACCES)` */
+/** `left` lists each file with its error: `data/mail/1.eml (EACCES)` */
 export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
 
 export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {

@@ -214,7 +214,7 @@ describe('an unusable mail account', () => {
 
 describe('a mail', () => {
   it('goes between ASCII addresses, whatever letters their domains and the sender’s name have', async () => {
-    // A raw server, because smtp-server would decode "xn--".
+    // smtp-server would decode "xn--".
     let said = '';
     const server = createServer((socket) => {
       socket.write('220 ready\r\n');

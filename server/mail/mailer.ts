@@ -34,11 +34,10 @@ export type Mail = {
 };
 
 type MailSendOutcome =
-  /** The server's words; the outbox shortens and cleans them. */
+  /** The server's reply; the outbox shortens and cleans it. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** The server is away or busy, or refuses us regardless of the recipient. */
+  /** The server is unreachable or busy, or refuses us regardless of the recipient. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
-  /** A final refusal of this recipient or message. */
   | {
       readonly type: 'refused';
       readonly reason: string;
@@ -47,10 +46,10 @@ type MailSendOutcome =
     };
 
 export type Mailer = {
-  /** Never throws: a failure is an outcome. */
+  /** Never throws, because a failure is an outcome. */
   readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
-   * Connection, TLS and login, without sending. Never throws.
+   * Tries connection, TLS and login, without sending. Never throws.
    * @returns null on success, otherwise a sentence
    */
   readonly tryAccount: () => Promise<string | null>;
@@ -58,13 +57,13 @@ export type Mailer = {
   readonly close: () => void;
 };
 
-/** A server that hasn't greeted by then counts as away. */
+/** A server that hasn't greeted by then counts as unreachable. */
 const TIMEOUT_MS = 10_000;
 /** Filters inspect a message before the server accepts it. Giving up meanwhile would send it twice. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** @param url a value of SMTP_URL; its options such as `?name=` take precedence */
+/** Options in the URL, such as `?name=`, take precedence. */
 export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
   ...greetingName(publicUrl),
@@ -87,7 +86,6 @@ function greetingName(publicUrl: string): { name?: string } {
 
 type ReturnPathOf = (mailId: string) => string;
 
-/** @param options returnPathOf: default: the sender's address */
 export function createSmtpMailer({
   url,
   publicUrl,
@@ -109,7 +107,7 @@ export function createSmtpMailer({
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** Their bytes were requested, so connection and login had worked. */
+  /** If a message's bytes were requested, connection and login had worked. */
   const begun = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     message.processFunc((bytes) => {
@@ -164,7 +162,6 @@ function createFileMailer(
     send: async (mail) => {
       try {
         const file = path.join(folder, `${mail.id}.eml`);
-        // Private, because these files hold codes.
         const bytes = await new MailComposer(messageOf(mail, from)).compile().build();
         await writeFile(file, bytes, { mode: 0o600 });
         announce(mail, file);
@@ -195,14 +192,14 @@ const messageOf = (
   { id, to, subject, text, html, list, kind, attachment }: Mail,
   from: Mailbox,
 ): SendMailOptions => ({
-  // As a string it would be parsed, and a name with a colon would become a group.
+  // A string would be parsed, and a name with a colon would become a group.
   from: { ...from },
   to: { name: '', address: to },
   subject,
   messageId: messageIdOf(id, from),
   headers: {
     ...(list && listHeaders(list)),
-    // RFC 3834: asks for no vacation notices.
+    // Asks for no vacation notices (RFC 3834).
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
     'Feedback-ID': feedbackIdOf(kind ?? 'other', from),
@@ -230,7 +227,6 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
-  // Without nodemailer's own words.
   const reason = status > 0 && details.response ? details.response : reasonOf(error);
   const errorClass =
     status > 0
@@ -242,10 +238,10 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
           : typeof details.code === 'string'
             ? details.code
             : 'unknown';
-  // Another command concerns our account, which the operator can repair in time.
+  // An error at another command concerns our account, which the operator can repair in time.
   if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
   if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
-  // Also covers DATA, because each mail has one recipient.
+  // Also applies to DATA, because each mail has one recipient.
   return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
@@ -259,14 +255,11 @@ const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/**
- * Omits the server's words, which often repeat the user's name.
- * @param url a value of SMTP_URL
- */
+/** Omits the server's reply, which often contains the user's name. */
 export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
-  // The system's or TLS's code; nodemailer reports all as ESOCKET.
+  // nodemailer reports all of them as ESOCKET.
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
@@ -332,10 +325,6 @@ const KEPT_MS = 10_000;
 
 type Families = Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
 
-/**
- * Never throws.
- * @param url a value of SMTP_URL
- */
 export async function rememberAddresses(
   url: string,
   resolver: Families = new Resolver({ timeout: 2_000, tries: 2 }),

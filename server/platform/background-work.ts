@@ -1,4 +1,3 @@
-// Work that runs next to the visitors' requests.
 import { setTimeout as wait } from 'node:timers/promises';
 
 export type WakeLoop = {
@@ -7,8 +6,7 @@ export type WakeLoop = {
 };
 
 /**
- * @param parts pollMs: pause after a round. work: one round. onError: gets a round's error; the loop
- * continues. restsFirst: begins with a pause
+ * @param parts pollMs: pause after a round. onError: gets a round's error; the loop continues. restsFirst: begins with a pause
  */
 export function startWakeLoop({
   pollMs,
@@ -60,12 +58,10 @@ export function startWakeLoop({
   };
 }
 
-// Runs background work without slowing visitors. Without rests, sealing 3,000 consents delayed one flow in a
-// hundred by a third.
+// Runs background work without slowing visitors. Without rests, sealing 3,000 consents delayed one flow in a hundred by a
+// third.
 
-/** The work gets a sixth of the time. */
 const RESTS = 5;
-/** A piece may only have waited for the database. */
 const MOST_REST_MS = 500;
 
 /** @returns a function to await after each piece: it rests five times as long as the piece took */

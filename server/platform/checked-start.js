@@ -1,4 +1,4 @@
-// Runs first in the server and the desk. Plain JavaScript, so that an old Node can report that it is too old.
+// Runs first in the server and the desk. It is plain JavaScript, so an old Node can report that it is too old.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import * as net from 'node:net';
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 /** The oldest version that runs our TypeScript. npm scripts use the pinned one. */
 const OLDEST_NODE = { major: 24, minor: 16 };
 /**
- * Timeout per IP address when a host has several. With Node's 250 ms, a slow server whose other IP address is
- * unreachable would never be reached.
+ * Timeout per IP address when a host has several. With Node's 250 ms, a slow server whose other IP address is unreachable would
+ * never be reached.
  */
 const ADDRESS_ATTEMPT_MS = 2_500;
 const INSTALL = 'Run "npm ci" in the folder of the project.';
@@ -83,13 +83,13 @@ export async function startChecked({ name: what, builds, serves, run }) {
   }
 
   try {
-    // Loaded before the compile cache is on, which would cost more memory than it saves time.
+    // They are loaded before the compile cache is on, which would cost more memory than it saves time.
     const large = [...LARGE_PACKAGES, ...(serves ? ['fastify'] : [])].filter((name) =>
       Object.hasOwn(wanted, name.replace(/\/.*/, '')),
     );
     await Promise.all(large.map((name) => import(name)));
-    // Node's TypeScript compiler keeps 25 MB once used. Only --check uses it, before each `npm start`; the
-    // server then reads the cache.
+    // Node's TypeScript compiler keeps 25 MB once used. Only --check uses it, before each `npm start`; the server then reads
+    // the cache.
     module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
     await run();
   } catch (error) {

@@ -32,7 +32,7 @@ describe('garbage collection', () => {
         encoding: 'utf8',
       });
       assert.equal(status, 0, stderr);
-      // Such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" …: from uninitialised (0) to
+      // A line such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" … changes from uninitialised (0) to
       // monomorphic (1).
       const learned = Array.from(
         readFileSync(log, 'utf8').matchAll(/^\w+IC,.*,(\w),(\w),\w+,symbol\("async_id_symbol"/gm),

@@ -12,8 +12,8 @@ function collector(): NodeJS.GCFunction {
 }
 
 /**
- * A full collection, which blocks for tens of milliseconds. It runs while a tick is pending: otherwise V8
- * forgets the shape of tick objects, and each page response takes a sixth more processor time.
+ * A full collection blocks for tens of milliseconds. It runs while a tick is pending; otherwise V8 forgets the shape of tick
+ * objects, and each page response takes a sixth more processor time.
  */
 export function collectGarbage(): void {
   const collect = collector();
@@ -25,9 +25,8 @@ export function collectGarbage(): void {
 const MOST_GARBAGE_BYTES = 12e6;
 
 /**
- * Call the collector regularly, such as once per page of rows: it collects after 12 MB. V8 itself lets a
- * short program's heap grow to a multiple of its need. Not for servers: each collection blocks all visitors
- * for about 30 ms.
+ * Call the collector regularly, such as once per page of rows. V8 itself lets a short program's heap grow to a multiple of its
+ * need. Not for servers, because each collection blocks for about 30 ms.
  */
 export function createCollector(): () => void {
   let needed = usedBytes();

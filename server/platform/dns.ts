@@ -18,11 +18,11 @@ export type Dns = {
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-/** For one query, across all servers. */
+/** Timeout of one query, across all servers. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /**
- * @param servers by default the machine's
+ * @param servers the machine's by default
  * @param signal ends every query
  */
 export function createDns(servers: readonly string[] | undefined, signal: AbortSignal): Dns {

@@ -1,17 +1,12 @@
-// The project's folder, and files that only their owner may read.
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { errorCode } from '#server/platform/system-errors.ts';
 
-/** The folder of package.json. */
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
 const FOR_OTHERS = 0o077;
 
-/**
- * Creates the folder and its parents if missing, readable only by its owner. An existing one is unchanged.
- */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
@@ -34,7 +29,7 @@ export function makeWholeFolderPrivate(folder: string): void {
 }
 
 /**
- * Creates an empty file at any umask; an existing one is only made private.
+ * Creates an empty file whatever the umask; an existing one is only made private.
  * @throws EISDIR for a folder, EFTYPE for a device, a pipe or a socket
  */
 export function touchPrivateFile(file: string): void {

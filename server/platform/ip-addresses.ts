@@ -1,13 +1,10 @@
-// Networks of visitors and limits per network, this machine, and the IP addresses that a webhook may call.
 import { lookup as lookupOnThisMachine, type LookupAddress } from 'node:dns';
 import { isIPv6, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
 /**
- * IPv4: the IP address. IPv6: its /64, the smallest network a subscriber gets (RFC 6177), so nobody has 2^64
- * separate counts.
- * @param clientAddress as server/http/visitor-address.ts reads it
+ * IPv4: the IP address. IPv6: its /64, the smallest network a subscriber gets (RFC 6177), so nobody has 2^64 separate counts.
  */
 export function networkOf(clientAddress: string): string {
   if (!isIPv6(clientAddress) || !ipaddr.isValid(clientAddress)) return clientAddress;
@@ -23,10 +20,8 @@ type Outcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 /**
- * A limit counted in bounded memory, for events that are not worth a database row. A window begins with the
- * first event after the last one ended.
- * @returns counts an event of an IP address and tells whether it is within the limit. Times are milliseconds
- * since 1970
+ * Counts in bounded memory, for events that are not worth a database row. The first event after a window's end begins the next.
+ * @returns counts an event of an IP address and tells whether it is within the limit
  */
 export function createNetworkLimit({
   most,
@@ -35,7 +30,6 @@ export function createNetworkLimit({
 }: {
   readonly most: number;
   readonly windowMs: number;
-  /** Networks in memory; the oldest are forgotten first. */
   readonly mostNetworks: number;
 }): (clientAddress: string, now: number) => Outcome {
   const windows = new Map<string, { readonly endsAt: number; count: number }>();
@@ -67,13 +61,11 @@ export function isLoopback(host: string): boolean {
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }
 
-// Decides which IP addresses a webhook may call. Names are checked in the connection's own DNS query, so a
-// later change of DNS (rebinding) gains nothing.
+// IP addresses that a webhook may call. Names are checked in the connection's own DNS query, so a later change of DNS
+// (rebinding) gains nothing.
 
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
-/**
- * Cloud metadata services that look public or private, in addition to link-local and reserved IP addresses.
- */
+/** Cloud metadata services with IP addresses that look public or private. */
 const METADATA = [
   '168.63.129.16/32', // Azure
   '100.100.100.200/32', // Alibaba

@@ -3,38 +3,37 @@ export type AnswerMeaning =
   /** The e-mail address does not exist or never accepts mail. */
   | 'no such address'
   | 'mailbox full'
-  /** By policy, reputation or authentication. */
+  /** Refused by policy, reputation or authentication. */
   | 'refused'
-  /** The message's size, form or content. */
+  /** Refused because of the message's size, form or content. */
   | 'message'
   | 'for now'
-  /** No code that decides. */
+  /** Has no code that decides. */
   | 'unclear';
 
 /**
- * An enhanced status code (RFC 3463) at the start of a reply, after its three digits (RFC 2034), or in a
- * field of a report (RFC 3464), with or without its type ("smtp;"). Some servers prefix a #.
+ * An enhanced status code (RFC 3463) at the start of a reply, after its three digits (RFC 2034), or in a field of a report (RFC
+ * 3464), with or without its type ("smtp;"). Some servers prefix a #.
  */
 const ANSWER =
   /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
 
 /**
- * No such mailbox (5.1.1), no such host (5.1.2), bad syntax (5.1.3), moved (5.1.6), no mail at the domain
- * (5.1.10, RFC 7505). Excluded: 5.1.0 is vague; 5.1.7 and 5.1.8 concern the sender; relays send 5.4.4 when
- * their own DNS fails.
+ * No such mailbox (5.1.1), no such host (5.1.2), bad syntax (5.1.3), moved (5.1.6), no mail at the domain (5.1.10, RFC 7505).
+ * Excluded: 5.1.0 is vague; 5.1.7 and 5.1.8 concern the sender; relays send 5.4.4 when their own DNS fails.
  */
 const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10']);
 
 /**
- * 5.2.1 should mean a closed mailbox, but servers also send it for spam, rate limits and temporary locks, so
- * it needs one of these words.
+ * 5.2.1 should mean a closed mailbox, but servers also send it for spam, rate limits and temporary locks, so it needs one of
+ * these words.
  */
 const CLOSED = /\b(?:disabled|deactivated|inactive|not active|no longer active|closed|deleted)\b/i;
 const STILL_THERE = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
 
 /**
- * The code decides, except for 5.2.1, because "user unknown" has a hundred wordings and also occurs in
- * replies to blocked senders.
+ * The code decides, except for 5.2.1, because "user unknown" has a hundred wordings and also occurs in replies to blocked
+ * senders.
  * @param answer such as `550 5.1.1 No such user`, `5.1.1` or `smtp; 550 5.1.1 …`
  */
 export function meaningOf(answer: string): AnswerMeaning {
@@ -66,8 +65,8 @@ const WORDS_ABOUT_US = [
 ];
 
 /**
- * True if a final reply is about us (greeting, login, quota, reputation), so the next recipient would be
- * refused too. Words count here: at worst a mail is retried until its code expires.
+ * True if a final reply concerns the sender (greeting, login, quota, reputation), so the next recipient would be refused too.
+ * Words count here: at worst a mail is retried until its code expires.
  */
 export const isAboutUs = (answer: string): boolean =>
   !isAboutAddress(answer) &&

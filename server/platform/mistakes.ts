@@ -1,16 +1,12 @@
-// Mistakes in an operator's files, and the name that was probably meant.
-
 export type Mistake = {
-  /** Such as `campaign/site.yaml`; absent if no file is the cause. */
   readonly file?: string | undefined;
-  /** Line and column start at 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** The fact, then the action; may begin with the name of an entry. */
+  /** The fact, then the action. It may begin with the name of an entry. */
   readonly message: string;
 };
 
-/** In the format that editors and terminals link: `campaign/site.yaml:12: titel: unknown entry; …`. */
+/** Formats a mistake so that editors and terminals link it: `campaign/site.yaml:12: titel: unknown entry; …`. */
 export const sayMistake = ({ file, line, column, message }: Mistake): string =>
   [[file, line, column].filter((part) => part !== undefined).join(':'), message]
     .filter((part) => part !== '')
@@ -20,10 +16,7 @@ export type Mistakes = { readonly type: 'mistakes'; readonly mistakes: readonly 
 
 export const mistakesOf = (...mistakes: readonly Mistake[]): Mistakes => ({ type: 'mistakes', mistakes });
 
-/**
- * @param mostEdits also limited to less than half of the name's length
- * @returns null if no name is that near
- */
+/** @param mostEdits also limited to less than half of the name's length */
 export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {
   const [name] = byNearness(written, names);
   if (name === undefined) return null;
@@ -36,7 +29,7 @@ export const byNearness = (written: string, names: Iterable<string>): readonly s
     .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
     .map(({ name }) => name);
 
-/** Wrong, missing, extra or swapped letters (optimal string alignment). */
+/** Counts wrong, missing, extra or swapped letters (optimal string alignment). */
 function countEdits(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row += 1) {

@@ -1,12 +1,9 @@
-// Turns errors of the operating system into sentences with an action, and reports everything else as our own
-// fault.
 import process from 'node:process';
 
-/** Such as ENOENT or 57014, or null. */
 export const errorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** Follow "cannot be written: ". */
+/** Each follows "cannot be written: ". */
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'its folder is a file. Name another.',
   EISDIR: 'it is a folder. Name a file in it.',
@@ -26,7 +23,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EBUSY: 'another program uses it. Stop that one, and try again.',
 };
 
-/** Only for writing: elsewhere a missing file is our own fault. */
+/** Only for writing, because elsewhere a missing file is our own fault. */
 const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   ...REASONS,
   ENOENT: 'its folder does not exist. Make it first, or name another.',
@@ -57,7 +54,7 @@ const isSystemError = (error: Error | null): error is SystemError =>
   'syscall' in error &&
   typeof error.syscall === 'string';
 
-/** @returns a sentence, or null for an error not listed here */
+/** @returns null for an error not listed here */
 export function explainWriting(error: unknown, file: string): string | null {
   const failure = firstOf(error);
   const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;
@@ -73,17 +70,13 @@ export function explainSystemFailure(error: unknown): string | null {
   return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
 }
 
-/** @param lines the error and its place */
 export const sayFault = (lines: string): string =>
   `This is a bug in the page. Please report it where you got the page, with these lines:\n${lines}`;
 
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/**
- * For one-shot programs: an unhandled error exits with 1 and a sentence.
- * @param toLines formats a fault for the report
- */
+/** For programs that run once: an unhandled error exits with 1 and a sentence. */
 export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
   process.once('uncaughtException', (error: unknown) => {
     process.stderr.write(`${explainSystemFailure(error) ?? sayFault(toLines(error))}\n`);

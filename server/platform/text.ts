@@ -4,7 +4,6 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
-/** The part after the last @, in its original case. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1);
 
 /** The last word is the last name, even if it is the only one. */

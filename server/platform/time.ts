@@ -2,10 +2,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/**
- * ISO 8601 in UTC. A number beyond the calendar, as in a damaged row, is written unchanged.
- * @param ms milliseconds since 1970
- */
+/** ISO 8601 in UTC. A number beyond the calendar, as in a damaged row, is written unchanged. */
 export function isoTime(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
@@ -14,12 +11,8 @@ export function isoTime(ms: number): string {
 // Clocks differ between machines and are corrected. Slightly ahead counts as now; far ahead is a wrong clock, and nothing may
 // wait for it.
 
-/** Between processes that share a database. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 5_000;
 
-/**
- * A time ahead of every clock doesn't count.
- * @param at and now: milliseconds since 1970
- */
+/** False for a time ahead of every clock. */
 export const isRecent = (at: number, spanMs: number, now: number): boolean =>
   at <= now + CLOCKS_DIFFER_MS && now - at < spanMs;

@@ -1,5 +1,4 @@
-// Signed values in our mails: links, with only a lead's ID and an expiry, and the return path. They are valid as
-// long as APP_SECRET lists the secret that signed them.
+// Links hold only a lead's ID and an expiry. They are valid as long as APP_SECRET lists the secret that signed them.
 import { timingSafeEqual } from 'node:crypto';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -17,10 +16,6 @@ function read(secrets: Secrets, purpose: Purpose, token: unknown): string | null
   return typeof token === 'string' ? (unsign(secrets, purpose + token)?.slice(purpose.length) ?? null) : null;
 }
 
-/**
- * Valid for years.
- * @param publicUrl URL of the public page
- */
 export const unsubscribeUrl = (secrets: Secrets, publicUrl: string, leadId: string): string =>
   `${publicUrl}${API.unsubscribe}?t=${tokenOf(secrets, 'unsubscribe:', leadId)}`;
 
@@ -29,16 +24,11 @@ export const unsubscribeUrlOf =
   (leadId: string): string =>
     unsubscribeUrl(secrets, config.publicUrl, leadId);
 
-/** @returns the lead's ID; null for an invalid link */
 export const readUnsubscribeToken = (secrets: Secrets, token: unknown): string | null =>
   read(secrets, 'unsubscribe:', token);
 
 export const GUIDE_LINK_DAYS = 7;
 
-/**
- * Works on any device.
- * @param now milliseconds since 1970
- */
 export const guideUrl = (secrets: Secrets, publicUrl: string, leadId: string, now: number): string =>
   `${publicUrl}${API.guide}?t=${tokenOf(secrets, 'guide:', `${leadId}:${now + GUIDE_LINK_DAYS * DAY_MS}`)}`;
 
@@ -48,20 +38,15 @@ export function readGuideToken(secrets: Secrets, token: unknown, now: number): s
   return leadId !== undefined && now < Number(until) ? leadId : null;
 }
 
-/**
- * 80 bits, because each guess costs an attacker a mail, and the local part must stay below 64 octets (RFC
- * 5321).
- */
+/** 80 bits are enough, because each guess costs an attacker a mail, and the local part must stay below 64 octets (RFC 5321). */
 const BOUNCE_SIGNATURE_BYTES = 10;
 
 const bounceSignature = ({ keys }: Secrets[number], id: string): string =>
   hmac(keys.cookie, `bounce:${id}`).subarray(0, BOUNCE_SIGNATURE_BYTES).toString('hex');
 
 /**
- * The return path of a mail (VERP), unique per mail so that any report identifies it. Lower case only, because
- * mail servers may change case.
- * @param mailId a UUID
- * @param domain BOUNCE_DOMAIN
+ * The return path of a mail (VERP), unique per mail so that any report identifies it. In lower case, because mail servers may
+ * change case.
  */
 export const bounceAddress = (secrets: Secrets, mailId: string, domain: string): string =>
   `b-${mailId.replaceAll('-', '')}.${bounceSignature(secrets[0], mailId)}@${domain}`;

@@ -1,5 +1,5 @@
-// Keys derived from APP_SECRET, one per purpose. The newest secret signs, all verify, so a secret can be
-// changed without ending sessions.
+// Keys are derived from APP_SECRET, one per purpose. The newest secret signs and all verify, so a secret can be changed without
+// ending sessions.
 import {
   createHmac,
   createSecretKey,
@@ -32,7 +32,7 @@ type Purpose = (typeof PURPOSES)[number];
 type Secret = {
   /** Identifies the secret without revealing it. Stored with each code, so verifying needs only one key. */
   readonly id: string;
-  /** KeyObjects, because Node takes five times as long with raw keys. */
+  /** Node takes five times as long with raw keys. */
   readonly keys: Readonly<Record<Purpose, KeyObject>>;
 };
 
@@ -54,7 +54,7 @@ const keysOf = (secret: string): Secret['keys'] =>
 
 /**
  * HKDF (RFC 5869).
- * @param appSecrets the values of APP_SECRET, newest first
+ * @param appSecrets newest first
  * @throws if empty
  */
 export function deriveSecrets(appSecrets: readonly string[]): Secrets {
@@ -79,7 +79,6 @@ export type SecretFile =
   /** The file contains no complete secret. The sentence gives the action. */
   | { readonly type: 'unusable'; readonly sentence: string };
 
-/** For use without APP_SECRET. Also makes the file private. */
 export function readSecretFile(file: string): SecretFile {
   const found = lookAtSecretFile(file);
   if (found.type === 'secret') makePrivate(file);
@@ -106,8 +105,8 @@ export function lookAtSecretFile(file: string): SecretFile {
 }
 
 /**
- * Creates the file with mode 0600, complete or not at all. Of several processes at once, one creates it and
- * all return the same secret.
+ * Creates the file with mode 0600, complete or not at all. If several processes start at once, one creates it and all return
+ * the same secret.
  * @returns 43 characters of base64url
  */
 export function makeSecretFile(file: string): string {
@@ -173,8 +172,8 @@ export function unsign(secrets: Secrets, signed: string): string | null {
 const PSEUDONYM_BYTES = 16;
 
 /**
- * Pseudonyms of an e-mail address, for limits and for rows kept after an erasure. Without the secret, trying
- * e-mail addresses does not reveal them. One per secret, newest first: write the first, search for all.
+ * Pseudonyms for limits and for rows kept after an erasure. Without the secret, trying e-mail addresses does not reveal them.
+ * One per secret, newest first: write the first, search for all.
  * @param email as typed or as stored
  */
 export function pseudonymsOf(secrets: Secrets, email: string): readonly [string, ...string[]] {

@@ -1,4 +1,3 @@
-// The URLs of DATABASE_URL and SMTP_URL: their mistakes, and warnings about connections in clear.
 import path from 'node:path';
 
 import { type DatabaseAddress, withParameters } from '#server/platform/database-url.ts';
@@ -84,10 +83,6 @@ export function databaseWarnings(name: string, database: DatabaseAddress): strin
   ];
 }
 
-/**
- * Makes file names absolute.
- * @param folder of relative names
- */
 export function resolveDatabase(database: DatabaseAddress, folder: string): DatabaseAddress {
   if (database.engine === 'sqlite')
     return database.file === ':memory:'

@@ -1,4 +1,4 @@
-// Reads settings from the environment and from .env; the only file that reads process.env.
+// The only file that reads process.env.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -81,15 +81,15 @@ function instanceFolder(): string {
 }
 
 /**
- * Used by the build, which must not stop at a mistake in another setting.
- * @returns the absolute path of the campaign, which may not exist
+ * The build uses this, because it must not stop at a mistake in another setting.
+ * @returns an absolute path, which may not exist
  */
 export function readCampaignFolder(): string {
   const named = readOne('CAMPAIGN_FOLDER');
   return named ? path.resolve(instanceFolder(), named) : path.join(PROJECT_FOLDER, 'campaign');
 }
 
-/** The path of PUBLIC_URL; empty at the root of a host or for an invalid URL. */
+/** Empty at the root of a host or for an invalid URL. */
 export const readSitePath = (): string =>
   (URL.parse(readOne('PUBLIC_URL') ?? '')?.pathname ?? '').replace(/\/$/, '');
 
@@ -101,7 +101,6 @@ function readOne(setting: 'CAMPAIGN_FOLDER' | 'PUBLIC_URL'): string | undefined 
   }
 }
 
-/** Without a byte order mark, lines ending with \n. */
 const textOf = (file: string): string =>
   readFileSync(file, 'utf8')
     .replace(/^\uFEFF/, '')
@@ -112,7 +111,6 @@ const HOLDS_SECRETS =
 
 const NO_ENTRIES: EnvFile = { mistakes: [], warnings: [], values: {}, lines: new Map() };
 
-/** @param name for messages */
 function readEnvFile(file: string, name: string): EnvFile {
   let text: string;
   try {
@@ -143,14 +141,14 @@ type EnvFile = {
 };
 
 /**
- * One entry, as Node's parseEnv reads it; a quoted value can span lines. parseEnv ignores lines without an
- * entry and text after a closing quote.
+ * One entry, as Node's parseEnv reads it; a quoted value can span lines. parseEnv ignores lines without an entry and text after
+ * a closing quote.
  */
 const LINE =
   /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<after>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
 
 /**
- * Reads a .env file, with its mistakes: otherwise the server would silently use a default.
+ * Also finds mistakes, because the server would otherwise silently use a default.
  * @param text with lines that end with \n
  * @param file as the operator calls it
  */
@@ -185,7 +183,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 }
 
 /**
- * Why an entry is ambiguous.
+ * Explains why an entry is ambiguous.
  * @param rest the lines after it
  */
 function mistakeInEntry(
@@ -193,7 +191,7 @@ function mistakeInEntry(
   rest: string,
 ): string | null {
   const isOurs = isSettingName(name);
-  // No setting spans lines: a forgotten quote ends at the next one, in a value further down.
+  // No setting spans lines, so the closing quote is missing.
   if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
     return `has a quote (${quote}) that is not closed in its line. Close it.`;
   if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(after))
@@ -218,7 +216,7 @@ const notASetting = (name: string, meant: string) => `${name} is not a setting. 
 
 /** Other programs' names that differ from a setting by one letter. */
 const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
-/** Letters. Shorter names (PORT, HOST) resemble too many others outside .env. */
+/** Shorter names (PORT, HOST) resemble too many others outside .env. */
 const SHORTEST_JUDGED = 6;
 
 /** @param env a misspelt name counts only if the right one is not set */

@@ -1,18 +1,17 @@
-// Limits that no setting changes. Those with a setting are in settings-table.ts, those of requests in http/,
-// the pace of mail in jobs/.
+// Limits that no setting changes. Those with a setting are in settings-table.ts, those of requests in http/, the pace of mail
+// in jobs/.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 const SECOND_MS = 1_000;
 
 /**
- * Reports of opened forms and read articles per network (funnel/routes.ts), five per visitor. Counted in each
- * process's memory.
+ * Reports of opened forms and read articles per network (funnel/routes.ts), five per visitor. Counted in each process's memory.
  */
 export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
 /**
- * Lines per network and hour (http/request-log.ts): ten times the other limits for successful requests, about
- * 170 kB each for refused and failed ones. In total, five refused lines per visitor of a busy hour.
+ * Lines per network and hour (http/request-log.ts): ten times the other limits for successful requests, about 170 kB each for
+ * refused and failed ones. The total allows five refused lines per visitor of a busy hour.
  */
 export const LOG_LINES = {
   answered: 10_000,
@@ -26,12 +25,12 @@ export const LOG_LINES = {
 export const SENDS_PER_DAY_FACTOR = 2;
 
 /**
- * Browsers without a challenge share CODE_ATTEMPTS per e-mail address during a code's life, and this multiple
- * per day (docs/decisions/0004).
+ * Browsers without a challenge share CODE_ATTEMPTS per e-mail address while a code is valid, and this multiple per day
+ * (decision 0004).
  */
 export const SHARED_ATTEMPTS_PER_DAY_FACTOR = 4;
 
-/** The newest code and the previous one: a slow e-mail must not strand a visitor who pressed Resend. */
+/** The previous code still works, so a slow e-mail doesn't strand a visitor who pressed Resend. */
 export const ACCEPTED_CODES = 2;
 
 /** Clocks differ, so the server accepts Resend this share of RESEND_SECONDS early. */
@@ -40,12 +39,11 @@ export const RESEND_TOLERANCE_SHARE = 1 / 20;
 /** Forms whose mail would wait longer than this share of a code's life are refused (jobs/mail-jobs.ts). */
 export const BACKLOG_SHARE_OF_CODE_LIFE = 1 / 4;
 
-/** A stolen cookie must not open the article for ever. */
+/** A stolen cookie must not open the article forever. */
 export const SESSION_LIFE_MS = 30 * DAY_MS;
 
 /**
- * The work per code while the breaker is open: about 0.7 s on a desktop, 3 s on a processor four times slower
- * (docs/decisions/0009).
+ * The work per code while the breaker is open: about 0.7 s on a desktop, 3 s on a processor four times slower (decision 0009).
  */
 export const PROOF_OF_WORK = {
   lifeMs: 5 * MINUTE_MS,
@@ -54,13 +52,12 @@ export const PROOF_OF_WORK = {
 } as const;
 
 /**
- * When everybody must do a proof of work (docs/decisions/0009), in addition to BREAKER_CODES_PER_MINUTE and
+ * When everybody must do a proof of work (decision 0009), in addition to BREAKER_CODES_PER_MINUTE and
  * BREAKER_UNENTERED_PERCENT.
  */
 export const BREAKER = {
-  /** If the cause lasts, it opens again at once. */
+  /** If the cause lasts, the breaker opens again at once. */
   openMs: 10 * MINUTE_MS,
-  /** Cache time of one process. */
   lookEveryMs: 2 * SECOND_MS,
   /** Newest codes read per check. */
   sample: 2_000,
@@ -73,13 +70,10 @@ export const BREAKER = {
   usualDays: 8,
   /** Cache time of the usual share in one process. */
   usualForMs: 10 * MINUTE_MS,
-  /** For a page without history. */
   unknownUsualPercent: 40,
   /** Percentage points above the usual share of people who enter no code. */
   farAbovePercent: 25,
-  /**
-   * No normal page reaches this share; an attacker who makes a storm usual must not keep the breaker closed.
-   */
+  /** No normal page reaches this share, so an attacker cannot keep the breaker closed by making a storm usual. */
   alwaysTooManyPercent: 90,
   /** By then most visitors have entered their code. */
   earlyMs: 3 * MINUTE_MS,
@@ -88,26 +82,26 @@ export const BREAKER = {
 } as const;
 
 /**
- * Above this share of a network's hourly limit, at e-mail addresses without an entered code, only that
- * network must do the work. Lifted with LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT.
+ * Above this share of a network's hourly limit, at e-mail addresses without an entered code, only that network must do the
+ * work. Lifted with LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT.
  */
 export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 
 export const WEIGHTS = {
   /** Counted strangers per network, and counted people who entered a code. */
   mostOfANetwork: 5,
-  /** People; smaller domains are judged together. */
+  /** Smaller domains are judged together. */
   smallDomain: 10,
   /** Counted entered codes per small domain, so its owner cannot outweigh the others. */
   mostEnteredOfASmallDomain: 3,
 } as const;
 
 /**
- * Signing in at the desk (desk/server/auth/sign-in.ts); all windows slide, and nothing lifts these limits.
- * `sendsToAddress` is per hour, and `timesInADay` times as many per day; beyond that, the response is the
- * same but nothing is sent. `unsentAsksOfAll` stores requests for unlisted e-mail addresses so that they look
- * the same, and never uses up a desk user's share. `attemptsInARow` wrong attempts of one person are mailed
- * to OPERATOR_EMAIL. `notedOfStrangers` limits unlisted people's wrong attempts in the audit log.
+ * Limits of signing in at the desk (desk/server/auth/sign-in.ts). All windows slide, and no setting lifts them.
+ * `sendsToAddress` is per hour, and `timesInADay` times as many per day; beyond that, the response is the same but nothing is
+ * sent. `unsentAsksOfAll` stores requests for unlisted e-mail addresses so that they look the same, without using up a desk
+ * user's share. `attemptsInARow` wrong attempts of one person are mailed to OPERATOR_EMAIL. `notedOfStrangers` limits unlisted
+ * people's wrong attempts in the audit log.
  */
 export const DESK_SIGN_IN = {
   asksFromNetwork: 30,
@@ -125,12 +119,11 @@ export const DESK_SIGN_IN = {
   notedOfStrangers: 100,
 } as const;
 
-/** Of a desk session, and of the link of `desk open`. */
 export const DESK_SESSION_MS = 12 * HOUR_MS;
 export const DESK_LINK_MS = 10 * MINUTE_MS;
 
 /**
- * Open connections (http/connections.ts). A browser opens up to six for 72 s, so 500 are 80 browsers at one
- * IP address; beyond that, only idle connections are closed. Trusted proxies are exempt.
+ * A browser opens up to six connections for 72 s, so 500 are 80 browsers at one IP address. Beyond that, only idle connections
+ * are closed. Trusted proxies are exempt.
  */
 export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;

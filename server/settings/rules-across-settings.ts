@@ -8,9 +8,7 @@ import { BLOCKED_PORTS, SECRET_MIN_LENGTH, type Environment } from '#server/sett
 import type { SettingName, SettingValues } from '#server/settings/settings-table.ts';
 
 export type GivenSettings = {
-  /** A setting with its own mistake is undefined. */
   readonly values: Partial<SettingValues>;
-  /** The texts of all given settings, valid or not. */
   readonly texts: Readonly<Partial<Record<SettingName, string>>>;
   readonly env: Environment;
 };
@@ -55,7 +53,7 @@ const RULES: readonly Rule[] = [
   },
   {
     broken: (given) => webhookUrls(given).some(({ hostname }) => isNeverCalled(hostname, given)),
-    // Does not repeat the URL, because anyone who knows it can send to it.
+    // Omits the URL, because anyone who knows it can send to it.
     message:
       'WEBHOOK_URLS names a refused IP address. Set WEBHOOK_ALLOW_PRIVATE=yes to call a private one; link-local, multicast, reserved and cloud metadata ones are never called.',
   },

@@ -1,4 +1,4 @@
-// Parses the text of each setting. A mistake never repeats the text, which may be a password.
+// A mistake never repeats the text, which may be a password.
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -46,13 +46,13 @@ export const listOf = (isRight: (part: string) => boolean, must: string): ReadSe
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
 
-/** Days. The breaker compares with the previous eight, and daily limits look back one more. */
+/** The breaker compares with the previous eight days, and daily limits look back one more. */
 const RETENTION_MIN_DAYS = 9;
 
 export const retentionDays: ReadSetting<number> = valueOf((text) => {
   const days = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   return days === 0 || days >= RETENTION_MIN_DAYS ? days : null;
-}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back that far`);
+}, `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 to keep data forever: limits and the breaker look back that far`);
 
 export const timeOfDayMs: ReadSetting<number> = valueOf((text) => {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];

@@ -1,5 +1,4 @@
-// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md
-// (checks/settings.ts) are derived from it.
+// Describes every setting once. Types, checks, `.env.example` and the table in docs/running.md are derived from it.
 import { databaseUrl, smtpUrl } from '#server/settings/connection-urls.ts';
 import {
   anyText,
@@ -25,14 +24,11 @@ import {
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 export type Setting = {
-  /** Begins a group in `.env.example`. */
   readonly group?: string;
   readonly value: ReadSetting<unknown>;
   readonly default?: string;
-  /** The source of the value without a setting or default. */
   readonly otherwise?: string;
   readonly example?: string;
-  /** For `.env.example` and the table in docs/running.md. */
   readonly meaning: string;
   readonly details?: string;
 };
@@ -210,7 +206,7 @@ export const SETTINGS = {
     group: 'Kept data',
     value: retentionDays,
     default: '30',
-    meaning: 'Days that unverified data is kept; at least 9, or 0 for ever.',
+    meaning: 'Days that unverified data is kept; at least 9, or 0 to keep it forever.',
     details: 'Verified leads and their receipts stay.',
   },
   MAIL_RETENTION_DAYS: {

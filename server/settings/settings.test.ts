@@ -223,7 +223,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     ...each('TRUST_PROXY', 'true', '10.0.0.0/33', '10.0.0/8', '::/129', '-1', 'example.com', '1,2'),
   ],
   [
-    /^RETENTION_DAYS must be a whole number of days from 9, or 0 for ever: limits and the breaker look back that far\.$/,
+    /^RETENTION_DAYS must be a whole number of days from 9, or 0 to keep data forever: limits and the breaker look back that far\.$/,
     ...each('RETENTION_DAYS', '8', '-1', '30.5', 'a month'),
   ],
   [

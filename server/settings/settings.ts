@@ -40,11 +40,10 @@ export type ConfigResult =
     }
   | {
       readonly type: 'mistakes';
-      /** Each begins with the setting to change. */
       readonly mistakes: readonly string[];
     };
 
-/** @param env such as `process.env`; empty values count as unset */
+/** Empty values count as unset. */
 export function readConfig(env: Environment): ConfigResult {
   const texts: Partial<Record<SettingName, string>> = {};
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -72,7 +71,7 @@ export function readConfig(env: Environment): ConfigResult {
   };
 }
 
-/** Limits of 0 are lifted. */
+/** 0 lifts a limit. */
 function configFrom(values: SettingValues) {
   const publicUrl = new URL(values.PUBLIC_URL ?? `http://localhost:${values.PORT}`);
   const basePath = publicUrl.pathname.replace(/\/$/, '');
@@ -80,25 +79,25 @@ function configFrom(values: SettingValues) {
     port: values.PORT,
     // Fastify opens two servers for "localhost", but connections are counted and drained on only one.
     host: values.HOST === 'localhost' ? '127.0.0.1' : values.HOST,
-    /** URL of the page, without a final slash. */
+    /** Without a final slash. */
     publicUrl: publicUrl.origin + basePath,
     basePath,
-    /** True for https: turns on HSTS and Secure, prefixed cookies. */
+    /** Turns on HSTS and Secure, prefixed cookies. */
     secure: publicUrl.protocol === 'https:',
     database: values.DATABASE_URL,
     mail: mailFrom(values),
-    /** Null: the product title at the host of PUBLIC_URL, which mail servers will distrust. */
+    /** Null means the product title at the host of PUBLIC_URL, which mail servers will distrust. */
     mailFrom: values.MAIL_FROM ?? null,
-    /** Domain of the return paths; null: the e-mail address of MAIL_FROM. */
+    /** Domain of the return paths. Null means the e-mail address of MAIL_FROM. */
     bounceDomain: values.BOUNCE_DOMAIN ?? null,
-    /** Credentials of each mail provider's events; null: its events are refused. */
+    /** Credentials of each mail provider's events. Without them, its events are refused. */
     mailEvents: {
       sesTopic: values.MAIL_EVENTS_SES_TOPIC ?? null,
       postmarkLogin: values.MAIL_EVENTS_POSTMARK_LOGIN ?? null,
       mailgunKey: values.MAIL_EVENTS_MAILGUN_KEY ?? null,
       sendgridKey: values.MAIL_EVENTS_SENDGRID_KEY ?? null,
     },
-    /** Newest first. Empty: the server creates one in the data folder (SQLite only). */
+    /** Newest first. If empty, the server creates one in the data folder (SQLite only). */
     appSecrets: values.APP_SECRET ?? [],
     /** The proxies whose X-Forwarded-For counts: false, a number of hops, or networks. */
     trustProxy: values.TRUST_PROXY,
@@ -115,7 +114,7 @@ function configFrom(values: SettingValues) {
       codesPerMinute: values.BREAKER_CODES_PER_MINUTE,
       unenteredPercent: values.BREAKER_UNENTERED_PERCENT,
     },
-    /** Days; 0: for ever. */
+    /** 0 means forever. */
     retention: {
       unverifiedDays: values.RETENTION_DAYS,
       mailDays: values.MAIL_RETENTION_DAYS ?? values.RETENTION_DAYS,
@@ -131,7 +130,7 @@ function configFrom(values: SettingValues) {
     webhooks: {
       // Sends each event once to a URL given twice.
       urls: [...new Set((values.WEBHOOK_URLS ?? []).map((text) => new URL(text).href))],
-      /** Newest first. Empty: derived from APP_SECRET. */
+      /** Newest first. If empty, derived from APP_SECRET. */
       secrets: values.WEBHOOK_SECRET ?? [],
       allowPrivate: values.WEBHOOK_ALLOW_PRIVATE === 'yes',
     },
@@ -161,10 +160,6 @@ function deskFrom({ DESK_URL, DESK_PORT, DESK_PEOPLE }: SettingValues): DeskConf
   };
 }
 
-/**
- * Makes file names absolute.
- * @param folder of relative names
- */
 export function resolvePaths(config: Config, folder: string): Config {
   const { mail } = config;
   const database: DatabaseAddress = resolveDatabase(config.database, folder);

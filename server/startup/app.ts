@@ -1,4 +1,3 @@
-// Builds the HTTP application of a service, without listening.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -8,7 +7,7 @@ import { addVisitorRoutes } from '#server/leads/routes.ts';
 import type { VisitorService } from '#server/leads/visitor-service.ts';
 
 export type AppOptions = HttpOptions & {
-  /** For tests: replaces requests to Amazon SNS. */
+  /** Replaces requests to Amazon SNS in tests. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 };
 

@@ -1,4 +1,4 @@
-// Runs the desk in a separate process, so that no export blocks visitors, and restarts it when it ends.
+// The desk runs in a separate process, so no export blocks visitors.
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
@@ -7,9 +7,7 @@ import type { Logger } from 'pino';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 
 const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
-/** Pause before a restart. */
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
-/** After this run time, the first pause applies again. */
 const STEADY_MS = 60_000;
 /** Time for pending responses. A longer export is cut off, and the browser reports it. */
 const END_WITHIN_MS = 5_000;
@@ -26,8 +24,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
     const startedAt = performance.now();
     // The desk listens on DESK_PORT and must not use this process's sockets.
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
-    // Piped through this process: otherwise a program that waits for the end of our standard error would wait
-    // for the desk too.
+    // Standard error passes through this process. Otherwise a program that waits for its end would wait for the desk too.
     const started = spawn(process.execPath, [file], { env, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
     child = started;
     started.stderr?.pipe(process.stderr, { end: false });

@@ -15,7 +15,7 @@ import { freePort } from '#testing/free-port.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-/** Every write fails as on a full disk. Only on Linux. */
+/** Every write fails as on a full disk; exists only on Linux. */
 const FULL_DISK = '/dev/full';
 const noFullDisk = existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} here`;
 const ANSWER_WITHIN_MS = 5_000;

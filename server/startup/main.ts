@@ -1,5 +1,4 @@
-// The server's process and its only file with side effects: reads settings and words, starts everything, and
-// stops it in order.
+// The server's only file with side effects: reads settings and words, starts everything, and stops it in order.
 import net, { type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -16,9 +15,8 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
 import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
-/** Limit of a stop, because systemd and Docker do not wait for ever either. */
+/** systemd and Docker end a process that takes longer. */
 const STOP_DEADLINE_MS = 15_000;
-/** Time for kept-alive connections to learn about the stop. */
 const DRAIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 const CLOSE_PATIENCE_MS = 5_000;
@@ -31,7 +29,7 @@ const socket =
     ? { fd: FIRST_SOCKET }
     : null;
 
-// Here, not in start.js, so that --check loads and caches every file of a start.
+// The check is here instead of in start.js, so --check loads and caches every file of a start.
 if (process.argv.includes('--check')) await check();
 
 const { instance, release } = readInstanceAndSite();
@@ -71,12 +69,11 @@ process.on('SIGINT', (signal) => {
 process.on('SIGHUP', () => stop('SIGINT'));
 
 const { metricsServer } = await listen().catch(async (error: unknown) => {
-  // Another program took the port after the check.
   await refuseTakenPorts(error);
   throw error;
 });
 announceStart();
-// Not awaited: the page works without mail, and the outbox keeps unsent mail.
+// Nothing waits for this, because the page works without mail, and the outbox keeps unsent mail.
 void tryMailAccount();
 if (!stopping) housekeeping = startHousekeeping(service);
 if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
@@ -177,11 +174,11 @@ function stop(signal: string): void {
 }
 
 /**
- * Stops accepting and waits for open connections to end, because a client may send a request just as the
- * server closes. Responses carry `Connection: close` (http.ts).
+ * Stops accepting and waits for open connections to end, because a client may send a request just as the server closes.
+ * Responses carry `Connection: close` (http.ts).
  */
 async function drainConnections(server: Server): Promise<void> {
-  // Not http's close, which would end idle connections at once.
+  // http's own close would end idle connections at once.
   net.Server.prototype.close.call(server);
   const deadline = Date.now() + DRAIN_MS;
   while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(LOOK_EVERY_MS);

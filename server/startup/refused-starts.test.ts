@@ -29,7 +29,7 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-/** Starts a process and returns its only sentence. Each kind of failure has one such test. */
+/** Each kind of failure has one such test. */
 async function refusal(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -275,7 +275,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
-      // Another instance's secret, as after a restore. The second start must be refused too.
+      // After a restore, the secret may be another instance's. The second start must be refused too.
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(

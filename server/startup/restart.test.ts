@@ -18,7 +18,6 @@ const RESTARTS = 2;
 it('a restart on a systemd socket refuses no page and no form', () =>
   inFolder(async (folder) => {
     const env = { ...SETTINGS, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
-    // The socket overrides PORT.
     const page = await startOnHeldSocket({ ...env, PORT: '1' }, folder);
     let forms = 0;
     const get = async (headers: Record<string, string>) => {

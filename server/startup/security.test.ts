@@ -48,7 +48,7 @@ for (const engine of ENGINES) {
         const code = codeIn(await server.inbox.waitForMail(EMAIL));
         const waiting = await wholeDatabase(server);
         assert.ok(waiting.includes(EMAIL), 'it is the right database');
-        // The code does not even occur in a time or an ID.
+        // The digits do not even occur in a time or an ID.
         assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
         await visitor.post(API.verify, { email: EMAIL, code });
         const verified = await wholeDatabase(server);
@@ -275,7 +275,6 @@ it('the log omits an e-mail address that the mail server repeats', () => {
   });
 });
 
-// A backtracking regular expression would take minutes.
 it('validation of any text is fast', { timeout: 60_000 }, () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const email of [

@@ -247,7 +247,6 @@ it('a closing service finishes the mail being sent, even if webhooks fail to sto
       WEBHOOK_URLS: 'https://hooks.example.com/leads',
     });
     const { config } = instance;
-    // With this secret, creating a sender fails.
     const unusable = { ...config, webhooks: { ...config.webhooks, secrets: [''] } };
     const logLines: string[] = [];
     const service = await open(

@@ -1,5 +1,4 @@
-// Assembles database, secrets, limits, mail, metrics, clock and log. Opening a service starts nothing: no
-// port, timer or mail.
+// Opening a service starts nothing: no port, timer or mail.
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -46,12 +45,10 @@ export type Service = {
   readonly mail: Omit<OpenMail, 'start' | 'close'>;
   readonly webhooks: Omit<Webhooks, 'start' | 'stop'>;
   readonly metrics: Metrics;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly logger: Logger;
-  /** About settings, the secret, and files that other users can read. */
   readonly warnings: readonly string[];
-  /** Starts sending mail and webhooks. Call once; {@link close} ends it. */
+  /** Starts sending mail and webhooks. Call it once; {@link close} ends it. */
   readonly startSending: () => void;
   /** Finishes the mail being sent, then closes everything. A second call does nothing. */
   readonly close: () => Promise<void>;
@@ -62,13 +59,10 @@ export type ServiceReplacements = {
   readonly say: Say;
   readonly logLinesLost?: () => number;
   readonly clock?: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** For jitter. */
   readonly random?: () => number;
-  /** Migrated already; the caller closes it. */
   readonly database?: OpenDatabase | undefined;
-  /**
-   * Accepts a database that a newer version has used: it works, but cannot erase or move unknown columns.
-   */
+  /** Accepts a database that a newer version has used: it works, but cannot erase or move unknown columns. */
   readonly mayBeNewer?: boolean;
   readonly onMailEvent?: MailParts['onOutcome'];
   readonly onWebhook?: WebhooksParts['onOutcome'];
@@ -192,9 +186,7 @@ async function openParts(
     replacements.onBreakerOpened?.(reason);
     mail
       .queueBreakerNotice(reason)
-      .catch((error: unknown) =>
-        logger.error({ err: error }, 'The notice about the breaker could not be queued.'),
-      );
+      .catch((error: unknown) => logger.error({ err: error }, 'The breaker notice could not be queued.'));
   };
 
   return {
@@ -228,7 +220,7 @@ async function openParts(
   };
 }
 
-/** Checked first, because nodemailer would send mail unsigned. */
+/** Without this check, nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
   const mistake = mail.kind === 'smtp' && mail.dkim ? await dkimError(mail.dkim) : null;
   if (mistake !== null) throw new CannotOpen(mistake);
@@ -275,7 +267,6 @@ export function asSeenFromHere(file: string): string {
 const STRANGE_SECRET =
   'This database was used with a different secret: visitors with a session or a pending code must request a new code. To avoid that, stop and list the old secret second: APP_SECRET=new,old';
 
-/** @returns sentences with the action */
 const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
     what === 'missing'
@@ -287,7 +278,7 @@ const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
 
 /**
  * A used database never gets a new secret by accident, because its codes and sessions would be lost.
- * @param options folder: of the file. now: milliseconds since 1970
+ * @param options folder: of the file
  * @returns warning: a sentence, or null
  * @throws CannotOpen
  */
@@ -295,8 +286,7 @@ async function openSecrets(
   db: Db,
   { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
 ): Promise<{ secrets: Secrets; warning: string | null }> {
-  // Queried before reading the file, because another process that starts for the first time writes the file
-  // first.
+  // Read before the file, because another process that starts for the first time writes the file first.
   const known = await knownSecretIds(db);
   const secrets = deriveSecrets(
     config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],

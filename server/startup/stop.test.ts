@@ -141,7 +141,6 @@ it('a stop answers health with 503 on kept connections, accepts no new ones, and
       'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
         'expect: 100-continue\r\n\r\n',
     );
-    // "100 Continue": the request has begun.
     await once(socket, 'data');
     assert.equal((await health()).status, 200);
     const stopped = site.stop('SIGTERM');

@@ -1,4 +1,4 @@
-// Explains failures of the start and of the database in one sentence. Unlisted errors are our own faults.
+// Unlisted errors are our own faults.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
@@ -18,9 +18,8 @@ type Failure = Error & {
 };
 
 /**
- * A pattern for code and message ("28P01 password authentication failed"), and a sentence; the first match
- * counts. {where} is the database, {setting} its setting, {code} the error's code, {reason} details, {1} the
- * pattern's group.
+ * A pattern for code and message ("28P01 password authentication failed"), and a sentence; the first match counts. {where} is
+ * the database, {setting} its setting, {code} the error's code, {reason} details, {1} the pattern's group.
  */
 type Causes = readonly (readonly [looks: RegExp, sentence: string])[];
 
@@ -30,7 +29,6 @@ const SQLITE: Causes = [
     /^(?:26|11) /,
     '{where} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in {setting}.',
   ],
-  // SQLite uses one code for both.
   [
     /^[56] /,
     '{where} is locked by another program, or its disk does not support locks, as some network shares. Stop that program, or name a file on a disk of this machine in {setting}.',
@@ -230,12 +228,11 @@ async function isThisPage(place: ListenAddress): Promise<boolean> {
   }
 }
 
-/** Our responses carry a request ID, a UUID; version 7 in older releases. */
+/** A request ID, which our responses carry, is a UUID; version 7 in older releases. */
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
 
 /**
  * Requests health without fetch, which refuses some ports that the metrics may use (4190).
- * @param signal ends it
  * @returns null if another program answered
  * @throws if nothing answered
  */

@@ -1,9 +1,8 @@
-// Sums people by day, source and mail domain in bounded memory.
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
-import type { AskedGroup, CodeFate, Group } from '#server/db/queries/report-figures.ts';
+import type { AskedGroup, CodeStatus, Group } from '#server/db/queries/report-figures.ts';
 import type { PageViews } from '#server/stats/stats.ts';
 
-/** Sources are typed by strangers; beyond this, the smallest are counted as OTHERS. */
+/** Strangers can type any source; beyond this number, the smallest are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
 /** The domain of erased e-mail addresses and of the smallest domains. */
@@ -12,12 +11,10 @@ const UNKNOWN_DOMAIN = '';
 export type PeopleCount = {
   readonly total: Sums;
   mailed: number;
-  /** Keys are days since 1970. */
   readonly days: Map<number, Sums>;
   readonly sources: Map<string, Sums>;
   readonly domains: Map<string, Sums>;
-  readonly fates: Map<CodeFate, number>;
-  /** Number of people by seconds. */
+  readonly fates: Map<CodeStatus, number>;
   readonly secondsToEnter: Map<number, number>;
 };
 
@@ -76,11 +73,8 @@ const sourceName = (attribution: string | null): string =>
   attribution === null ? ERASED : shownSource(sourceOf(readAttribution(attribution)));
 
 export type Counts = {
-  /** People who asked for a code. */
   readonly asked: number;
-  /** Those who also entered one. */
   readonly entered: number;
-  /** E-mail addresses verified for the first time. */
   readonly leads: number;
 };
 

@@ -1,5 +1,4 @@
-// Finds the mail platform of domains by name or MX record, caching DNS results in the database. Unknown
-// domains are "other".
+// Recognises mail platforms by domain or MX record, and caches DNS results in the database.
 import type { MxRecord } from 'node:dns';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -10,7 +9,6 @@ import { DAY_MS } from '#server/platform/time.ts';
 export type PlatformLookup = {
   /** @param domains with their frequency; DNS is queried for the most frequent first */
   readonly platformsOf: (domains: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, MailPlatform>>;
-  /** A sentence about skipped domains, or null. */
   readonly skippedNote: () => string | null;
 };
 
@@ -19,9 +17,7 @@ const KEPT_MS = 90 * DAY_MS;
 const NOTHING_KEPT_MS = 7 * DAY_MS;
 const LIMIT_MS = 5_000;
 
-/**
- * @param options dnsServers: undefined for the machine's. now: milliseconds since 1970. signal: ends it early
- */
+/** @param options dnsServers: undefined for the machine's. signal: ends it early */
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
   {
@@ -111,11 +107,10 @@ export const MAIL_PLATFORMS = [
 ] as const;
 export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 
-/** Consumer domains, which need no DNS query. */
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
-  // Not yahoo.co.jp, a different company. AOL's mailboxes are at Yahoo.
+  // yahoo.co.jp is a different company. AOL's mailboxes are at Yahoo.
   [/^(?!yahoo\.co\.jp$)(yahoo\.[a-z]{2,3}(\.[a-z]{2})?|(ymail|rocketmail|myyahoo|aol|aim)\.com)$/, 'Yahoo'],
   [/^(icloud|me|mac)\.com$/, 'Apple'],
   [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
@@ -123,8 +118,8 @@ const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
 ];
 
 /**
- * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following)
- * counts as the platform, because it decides what arrives.
+ * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following) counts as the
+ * platform, because it decides what arrives.
  */
 const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
@@ -174,12 +169,11 @@ const platformIn = (
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
-// Queries MX records of many domains, within limits for a command that a person waits for.
+// Limits suit a command that a person waits for.
 type MailServerQuestions = {
   /**
    * Queries in order until a limit is reached.
-   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS
-   * response are missing
+   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are missing
    */
   readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
   readonly whyUnreachable: () => string | null;
@@ -189,10 +183,8 @@ const QUESTIONS_LIMIT = 500;
 const AT_ONCE = 16;
 /** Failures before any response that mean DNS itself is unreachable. */
 const FAILURES_TO_GIVE_UP = 4;
-/** The domain's own DNS servers fail. */
 const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
-/** @param options dnsServers: undefined for the machine's. limitMs: for all queries together */
 function createMailServerQuestions({
   dnsServers,
   signal,

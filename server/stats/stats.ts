@@ -1,9 +1,9 @@
-// Statistics of a time span, without personal data. Groups are read in slices and added up in bounded memory.
+// Statistics without personal data. Groups are read in slices and added up in bounded memory.
 import { isFrom, type Origin, OTHERS } from '#server/attribution/attribution.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
   askedGroups,
-  type CodeFate,
+  type CodeStatus,
   type Group,
   leadGroups,
   type Span,
@@ -50,7 +50,7 @@ export type Figures = {
   readonly leads: number;
   readonly funnel: readonly Step[] | null;
   readonly timeToEnter: TimeToEnter | null;
-  readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
+  readonly notEntered: readonly { readonly fate: Exclude<CodeStatus, 'entered'>; readonly people: number }[];
   readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
   readonly bySource: readonly (Row & Seen)[];
   readonly byPlatform: readonly Row[];
@@ -58,12 +58,11 @@ export type Figures = {
 
 export type Only = Origin & { readonly variant?: string | undefined };
 
-/** Days; 0: for ever. */
+/** 0 means forever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export type FiguresOptions = {
   readonly retention: Retention;
-  /** Milliseconds since 1970. */
   readonly now: number;
   readonly withViews: boolean;
   /** Views have no campaign and no variant of this kind, so with such a filter they are unknown. */
@@ -76,7 +75,7 @@ export type FiguresOptions = {
 const SOURCES_SHOWN = 12;
 /** Longer spans are shown by week. */
 const DAYS_SHOWN = 92;
-/** The first whole day that is still stored, in milliseconds since 1970. */
+/** The first whole day that is still stored. */
 export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
   const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
   return { codes: since(retention.unverifiedDays), mail: since(retention.mailDays) };
@@ -156,15 +155,12 @@ async function platformRows(
   const found = await platformsOf(new Map([...domains].map(([domain, sums]) => [domain, peopleIn(sums)])));
   const platforms = new Map<MailPlatform, Sums>();
   for (const [domain, sums] of domains) addTo(sumsAt(platforms, found.get(domain) ?? 'other'), sums);
-  return (
-    MAIL_PLATFORMS.flatMap((name) => {
-      const sums = platforms.get(name);
-      return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
-    })
-      .toSorted(bySize)
-      // A view has no e-mail address.
-      .map(({ seen: _none, ...row }) => row)
-  );
+  return MAIL_PLATFORMS.flatMap((name) => {
+    const sums = platforms.get(name);
+    return sums && peopleIn(sums) > 0 ? [{ name, ...sums }] : [];
+  })
+    .toSorted(bySize)
+    .map(({ seen: _none, ...row }) => row);
 }
 
 function dayRows(
@@ -195,16 +191,12 @@ type TimeToEnter = {
   readonly people: number;
   readonly p50Seconds: number;
   readonly p95Seconds: number;
-  /** Each group begins where the previous one ends; null: no upper bound. */
+  /** Each group begins where the previous one ends. Null means no upper bound. */
   readonly groups: readonly { readonly belowSeconds: number | null; readonly people: number }[];
 };
 
 const GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
-/**
- * @param peopleBySeconds number of people by seconds
- * @returns null if empty
- */
 function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter | null {
   const sorted = [...peopleBySeconds].toSorted(([a], [b]) => a - b);
   const people = sorted.reduce((sum, [, count]) => sum + count, 0);
@@ -228,7 +220,6 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
 
 /** Days are counted since 1970, in UTC. */
 export type PageViews = {
-  /** The first day with any count, even outside the span. */
   readonly firstDay: number;
   readonly byDay: ReadonlyMap<number, number>;
   readonly bySource: ReadonlyMap<string, number>;

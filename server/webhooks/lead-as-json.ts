@@ -1,4 +1,3 @@
-// A lead as JSON, in events and in desk exports.
 import type { LeadRecord } from '#server/db/contacts/filter.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/attribution.ts';
 import { splitName } from '#server/platform/text.ts';
@@ -13,7 +12,6 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
   /** For programs that need two parts. */
   readonly first_name: string;
   readonly last_name: string;
-  /** Answers to custom questions, by ID. Absent without any. */
   readonly answers?: OwnAnswers;
   readonly first_verified_at: string | null;
   readonly last_verified_at: string | null;
@@ -22,15 +20,14 @@ export type LeadAsJson = Omit<LeadAnswers, 'answers'> & {
     /** Null if the imported person's previous tool didn't record it. */
     readonly given_at: string | null;
     readonly version: string | null;
-    /** Or where an imported person's consent came from. */
+    /** For an imported person, the source of the consent. */
     readonly text: string;
   } | null;
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
-  /** Absent if there was only one page. */
+  /** Absent if the page had no variants. */
   readonly variant?: string;
-  /** For the receiver's mail to this lead; null for other people. */
   readonly unsubscribe_url: string | null;
 };
 

@@ -11,7 +11,7 @@ import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { sampleAnswers } from '#shared/own-fields.ts';
 
-/** In the form of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
+/** The format is that of Standard Webhooks. `data.lead` of lead.erased holds only the ID. */
 export type LeadEventBody = {
   readonly type: LeadEventType | 'lead.test';
   /** ISO 8601, UTC. */
@@ -21,7 +21,6 @@ export type LeadEventBody = {
 
 type EventParts = {
   readonly engine: OpenDatabase['engine'];
-  /** Empty: no events are queued. */
   readonly endpoints: readonly Endpoint[];
   readonly unsubscribeUrl: (leadId: string) => string;
 };
@@ -29,13 +28,12 @@ type EventParts = {
 export type LeadChange = {
   readonly type: Exclude<LeadEventType, 'lead.erased'>;
   readonly leadId: string;
-  /** Milliseconds since 1970. */
   readonly now: number;
 };
 
 export type ErasedLead = {
   readonly leadId: string;
-  /** An older event about the lead may be under way until then, and must not be overtaken. Milliseconds since 1970. */
+  /** An older event about the lead may be on its way until then, and must not be overtaken. */
   readonly inHandUntil: number | null;
   readonly now: number;
 };
@@ -89,7 +87,7 @@ async function queue(
   });
 }
 
-/** Every possible field, so that fields can be mapped. */
+/** Has every possible field, so receivers can map them. */
 export function testEvent(
   id: string,
   now: number,
@@ -117,7 +115,6 @@ export function testEvent(
 }
 
 export type Endpoint = {
-  /** A hash, because the URL is a secret. */
   readonly id: string;
   readonly url: URL;
   readonly host: string;

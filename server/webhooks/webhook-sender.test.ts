@@ -362,7 +362,7 @@ describe('a webhook address', () => {
         home = ['127.0.0.1'];
         assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
         assert.equal(received.length, 0);
-        // One look-up per connection: the checked address is the one called.
+        // One lookup per connection: the checked address is the one called.
         assert.deepEqual(server.questions, ['A rebinding.example', 'A rebinding.example']);
         assert.deepEqual(await send(http, { resolve }), { type: 'sent', answer: '204' });
         assert.equal(server.questions.length, 3);

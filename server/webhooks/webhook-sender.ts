@@ -17,7 +17,7 @@ import {
 import type { Endpoint, LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answerText, labelAndAnswer } from '#shared/own-fields.ts';
 
-/** For look-up, connection, TLS and response together. */
+/** Covers lookup, connection, TLS and response. */
 const TIMEOUT_MS = 10_000;
 /** Only the status counts. A short body is read so that the connection can be reused. */
 const BODY_MAX_BYTES = 16_384;
@@ -25,15 +25,15 @@ const BODY_MAX_BYTES = 16_384;
 export type WebhookSendOutcome =
   /** `answer` is the status or the error, never the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
-  /** 410: never send this event again. */
+  /** Status 410: never send this event again. */
   | { readonly type: 'gone'; readonly answer: string }
-  /** retryAfterMs: null if the receiver doesn't say. */
+  /** retryAfterMs is null if the receiver doesn't state it. */
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
 
 type Delivery = {
   readonly id: string;
   readonly body: string;
-  /** The signed time; receivers refuse another. Milliseconds since 1970. */
+  /** The signed time; receivers refuse another. */
   readonly now: number;
 };
 
@@ -56,7 +56,7 @@ export function createWebhookSender({
   timeoutMs?: number | undefined;
 }): WebhookSender {
   const signers = secrets.map((secret) => new Webhook(secret));
-  // One endpoint would wait for another. The worker limits each endpoint.
+  // With a shared limit, one endpoint would wait for another. The worker limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
   const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
 
@@ -67,7 +67,7 @@ export function createWebhookSender({
   ): Promise<WebhookSendOutcome> => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
-    // An IP address needs no look-up, so guardedLookup doesn't see it.
+    // An IP address needs no lookup, so guardedLookup doesn't see it.
     const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
     if (refusal !== null) return failed(refusal);
@@ -88,7 +88,6 @@ export function createWebhookSender({
     };
     try {
       const first = await attempt(url, options, payload, signal);
-      // The receiver was about to close the connection; that says nothing about the event.
       const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
       return again.type === 'lost connection' ? failed(again.answer) : again;
     } catch (error) {
@@ -115,7 +114,6 @@ export function createWebhookSender({
             bytes += chunk.length;
             if (bytes > BODY_MAX_BYTES) response.destroy();
           });
-          // An error after the status changes nothing.
           response.on('error', () => {});
         });
         request.on('error', (error) => {
@@ -166,7 +164,10 @@ function whatBroke(error: unknown): string {
 /** https://docs.slack.dev/messaging/formatting-message-text */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
+/**
+ * A visitor's words stay text: they mention nobody and start no new line.
+ * @returns the body for Slack
+ */
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead

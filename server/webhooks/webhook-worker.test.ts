@@ -80,7 +80,6 @@ for (const engine of ENGINES) {
               .execute();
             const dues = queued.map((row) => row.due_at);
             const [due = 0] = dues;
-            // The second event may just be on its way into the table at first.
             if (tries > 1) assert.deepEqual(dues, [due, due]);
             waits.push(Math.round((due - server.now()) / 1000));
             server.setClock(Math.max(due, server.now()));
@@ -139,7 +138,6 @@ for (const engine of ENGINES) {
             };
             const before = await waits();
             assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
-            // An event waits for its predecessor, even if queued while that was put off.
             assert.equal(before.length, 2);
             server.setClock(server.now() - back * 1000);
             server.service.webhooks.wake();

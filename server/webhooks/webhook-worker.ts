@@ -1,4 +1,4 @@
-// Endpoints are independent, so one that hangs delays no other; a lead's events go one at a time, in order.
+// Endpoints are independent, so one that hangs delays no other. A lead's events are sent one at a time, in order.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishJob } from '#server/jobs/queue.ts';
 import { retryEvent, takeEvents, type WebhookJob } from '#server/jobs/webhook-jobs.ts';
@@ -9,7 +9,7 @@ import type { WebhookSender, WebhookSendOutcome } from '#server/webhooks/webhook
 
 /** Concurrent deliveries per endpoint. */
 export const DELIVERIES_PER_ENDPOINT = 4;
-/** Outlives the longest delivery, which is two attempts. */
+/** Longer than the longest delivery, which is two attempts. */
 const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 1_000;
 
@@ -26,7 +26,7 @@ export type WebhookWorkerParts = {
   readonly endpoints: readonly Endpoint[];
   readonly openSender: () => Promise<WebhookSender>;
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** For jitter. */
   readonly random: () => number;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
   readonly onError: (error: unknown) => void;
@@ -99,7 +99,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
 }
 
 const SECOND_MS = 1_000;
-/** After the first attempt, the second and so on; the last repeats. */
+/** Waits after each failed attempt; the last one repeats. */
 const WAITS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -111,7 +111,6 @@ const WAITS_MS = [
   4 * HOUR_MS,
 ] as const;
 const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
-/** For Retry-After. */
 const RETRY_AFTER_MAX_MS = 4 * HOUR_MS;
 
 /** @returns null if the event is to be retried */

@@ -22,20 +22,18 @@ import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhoo
 
 export type Webhooks = {
   readonly endpoints: readonly Endpoint[];
-  /** Newest first. */
   readonly secrets: readonly string[];
-  /** Call it after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
+  /** Call this after the change, in its transaction. Does nothing without WEBHOOK_URLS or for a missing lead. */
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
-  /** Call it in the erasure's transaction. The event holds only the lead's ID. */
+  /** Call this in the erasure's transaction. The event holds only the lead's ID. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /** At once instead of within about a second. */
+  /** Sends at once instead of within about a second. */
   readonly wake: () => void;
   readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
   readonly start: () => void;
   readonly stop: () => Promise<void>;
 };
 
-/** `to` is the endpoint's host; `answer` is the status or the error. */
 type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
 
 export type WebhooksParts = {
@@ -44,7 +42,7 @@ export type WebhooksParts = {
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  /** From 0 up to 1, for jitter. */
+  /** For jitter. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly onOutcome: (outcome: WebhookOutcome) => void;
@@ -106,8 +104,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
           logOutcome(logger, outcome);
           onOutcome(outcome);
         },
-        onError: (error) =>
-          logger.error({ err: error }, 'The webhook worker could not do its work; it will try again.'),
+        onError: (error) => logger.error({ err: error }, 'The webhook worker failed and will retry.'),
       });
     },
     stop: async () => worker?.stop(),
@@ -119,7 +116,7 @@ function logOutcome(logger: Logger, outcome: WebhookOutcome): void {
   else if (outcome.type === 'dead')
     logger.error(
       outcome,
-      'An event could not be sent to a webhook, and will not be tried again. See `desk webhooks list`.',
+      'An event could not be sent to a webhook and will not be retried. See `desk webhooks list`.',
     );
-  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be tried again.');
+  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it will be retried.');
 }

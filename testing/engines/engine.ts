@@ -1,4 +1,4 @@
-// For tests that run in every engine. Keys and pointer are real browser input, not script events.
+// Keys and pointer are real browser input, not script events.
 import { until } from '#testing/until.ts';
 
 export type EngineName = 'chromium' | 'firefox' | 'webkit';
@@ -12,7 +12,7 @@ export type EnginePage = {
   readonly open: (url: string) => Promise<void>;
   readonly reload: () => Promise<void>;
   readonly click: (role: Role, name: string) => Promise<void>;
-  /** Waits for it. Pixels from the viewport's upper left corner. */
+  /** Waits for the element. Pixels from the viewport's upper left corner. */
   readonly box: (role: Role, name: string) => Promise<Box>;
   readonly type: (text: string) => Promise<void>;
   /** A key as in KeyboardEvent.key, or a combination: `Control+v`. */
@@ -22,12 +22,10 @@ export type EnginePage = {
     run: (argument: Argument) => Result,
     ...argument: Argument extends undefined ? [] : [Argument]
   ) => Promise<Result>;
-  /** CSS pixels. */
   readonly resize: (width: number, height: number) => Promise<void>;
-  /** PNG of the page or the viewport. */
   readonly screenshot: (file: string, fullPage?: boolean) => Promise<void>;
-  /** Console errors and uncaught errors. (WebDriver misses those during loading.) */
-  readonly complaints: () => Promise<readonly string[]>;
+  /** Console errors and uncaught errors. WebDriver misses those during loading. */
+  readonly pageErrors: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 

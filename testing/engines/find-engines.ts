@@ -17,7 +17,7 @@ export const DEBIAN_PACKAGES = {
   webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad'],
 } as const;
 
-// Not /usr/bin/firefox: Ubuntu's snap cannot read a test's profile.
+// /usr/bin/firefox is missing, because Ubuntu's snap cannot read a test's profile.
 const FIREFOX_PATHS = [
   '/usr/bin/firefox-esr',
   '/usr/lib/firefox/firefox',
@@ -40,7 +40,7 @@ export function findEngine(name: EngineName): (() => Promise<Engine>) | undefine
   return existsSync(webkit.executablePath()) ? () => startWithPlaywright(webkit, {}) : undefined;
 }
 
-/** A visible line per missing engine, because the run passes without it. */
+/** The run passes without an engine, so each missing one is reported. */
 export function missingEngines(): string[] {
   return (['firefox', 'webkit'] as const)
     .filter((name) => findEngine(name) === undefined)

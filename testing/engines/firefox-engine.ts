@@ -29,11 +29,11 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
     await page.setViewport(VIEWPORT);
-    const complaints: string[] = [];
+    const pageErrors: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url ?? ''})`);
+      if (message.type() === 'error') pageErrors.push(`${message.text()} (${message.location().url ?? ''})`);
     });
-    page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
+    page.on('pageerror', (error) => pageErrors.push(error instanceof Error ? error.message : String(error)));
 
     const find = async (role: Role, name: string): Promise<ElementHandle> => {
       const found = await page.waitForSelector(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`, {
@@ -70,7 +70,7 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       screenshot: async (file, fullPage = false) => {
         await page.screenshot({ path: file, fullPage });
       },
-      complaints: () => Promise.resolve(complaints),
+      pageErrors: () => Promise.resolve(pageErrors),
       close: () => context.close(),
     };
   };

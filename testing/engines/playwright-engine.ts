@@ -11,11 +11,11 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
   const newPage = async (): Promise<EnginePage> => {
     const context = await browser.newContext({ viewport: VIEWPORT });
     const page = await context.newPage();
-    const complaints: string[] = [];
+    const pageErrors: string[] = [];
     context.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
+      if (message.type() === 'error') pageErrors.push(`${message.text()} (${message.location().url})`);
     });
-    context.on('weberror', (error) => complaints.push(error.error().message));
+    context.on('weberror', (error) => pageErrors.push(error.error().message));
     const find = (role: Role, accessibleName: string) =>
       page.getByRole(role, { name: accessibleName, exact: true });
     return {
@@ -33,13 +33,12 @@ export async function startWithPlaywright(browserType: BrowserType, options: Lau
       },
       type: (text) => page.keyboard.type(text),
       press: (keys) => page.keyboard.press(keys),
-      // Playwright's type demands a serialisable argument; ours leaves that to the caller.
       evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
       resize: (width, height) => page.setViewportSize({ width, height }),
       screenshot: async (file, fullPage = false) => {
         await page.screenshot({ path: file, fullPage });
       },
-      complaints: () => Promise.resolve(complaints),
+      pageErrors: () => Promise.resolve(pageErrors),
       close: () => context.close(),
     };
   };

@@ -1,4 +1,4 @@
-// WebKitGTK's MiniBrowser over WebDriver, on a virtual screen, because it has no headless mode.
+// WebKitGTK's MiniBrowser has no headless mode, so it runs on a virtual screen, over WebDriver.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,12 +13,11 @@ import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** High enough for a screenshot of a whole page. */
 const SCREEN = '2000x12000x24';
-/** GTK style: otherwise the window's buttons keep it at least 447 pixels wide. */
+/** Otherwise the window's buttons keep it at least 447 pixels wide. */
 const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 
-/** On a busy machine, the browser sometimes misses its driver, which then waits for ever. */
+/** On a busy machine, the browser sometimes misses its driver, which then waits forever. */
 const BROWSER_START_MS = 15_000;
 const TRIES_MAX = 2;
 
@@ -45,7 +44,7 @@ export type WebkitPrograms = {
   readonly screen: string;
 };
 
-/** Each page is a new browser: WebDriver has no profiles. */
+/** WebDriver has no profiles, so each page is a new browser. */
 export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const screen = spawn(programs.screen, ['-displayfd', '3', '-screen', '0', SCREEN, '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -88,19 +87,19 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const newPage = async (): Promise<EnginePage> => {
     const driver = await startBrowser();
     version = `WebKitGTK ${(await driver.getCapabilities()).get('browserVersion') as string}`;
-    const complaints: string[] = [];
-    const keepComplaints = async () => {
-      complaints.push(...(await driver.executeScript<string[]>(HEARD)));
+    const pageErrors: string[] = [];
+    const keepErrors = async () => {
+      pageErrors.push(...(await driver.executeScript<string[]>(HEARD)));
     };
     await resize(driver, VIEWPORT.width, VIEWPORT.height);
     return {
       open: async (url) => {
-        await keepComplaints();
+        await keepErrors();
         await driver.get(url);
         await driver.executeScript(LISTEN);
       },
       reload: async () => {
-        await keepComplaints();
+        await keepErrors();
         await driver.navigate().refresh();
         await driver.executeScript(LISTEN);
       },
@@ -115,7 +114,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           await driver.actions().move({ origin: found }).click().perform();
           return driver.executeScript<boolean>('return window.wasMissed !== true');
         };
-        // During a fade between stages, a person's press goes through, but the driver presses on the old picture.
+        // During a fade between stages, a person's press works, but the driver presses on the old picture.
         await until(() => press().catch(orNot('ElementNotInteractableError')));
       },
       box: async (role, name) =>
@@ -135,9 +134,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
         driver.executeScript(`return (${run.toString()})(...arguments)`, ...argument),
       resize: (width, height) => resize(driver, width, height),
       screenshot: (file, fullPage = false) => screenshot(driver, file, fullPage),
-      complaints: async () => {
-        await keepComplaints();
-        return complaints;
+      pageErrors: async () => {
+        await keepErrors();
+        return pageErrors;
       },
       close: () => driver.quit(),
     };
@@ -196,7 +195,7 @@ const LISTEN = `
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
 
-/** Whether the next press misses the element and its labels. */
+/** Tells whether the next press misses the element and its labels. */
 const NOTE_MISSES = `
   const [wanted] = arguments;
   const isWanted = (node) => node === wanted || node.control === wanted;
@@ -222,9 +221,7 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
     for (const candidate of candidates) {
       if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
     }
-  } catch {
-    // It was removed meanwhile; the next search finds its replacement.
-  }
+  } catch {}
   return undefined;
 }
 

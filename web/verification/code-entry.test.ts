@@ -75,7 +75,7 @@ describe('code entry', () => {
       assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1234567'))), '123456 5');
-    // Dropped, dictated or inserted by a keyboard's clipboard, without a paste event.
+    // Text can be dropped, dictated or inserted by a keyboard's clipboard, without a paste event.
     for (const text of [
       '10 minutes: 123456',
       '25 Nov 2026, 18:31 123 456 is your code',

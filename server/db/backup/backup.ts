@@ -1,4 +1,3 @@
-// Copies a SQLite database, checks a copy, and replaces the live database with it.
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -11,13 +10,10 @@ import { openDatabase } from '#server/db/engine/connect.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
 import { flushFolder } from '#server/platform/files.ts';
 
-/** All pages in one step, because SQLite restarts when another process writes in between. */
+/** SQLite would restart the copy when another process writes between two steps. */
 const WHOLE = 2 ** 31 - 1;
 
-/**
- * Consistent, without blocking writers (SQLite's online backup).
- * @param copy a missing or empty file; not checked
- */
+/** Copies consistently without blocking writers (SQLite's online backup). The copy isn't checked. */
 export async function copyDatabase(file: string, copy: string): Promise<void> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   await backup(source, copy, { rate: WHOLE });
@@ -31,12 +27,12 @@ const WRITE_FAILURES: ReadonlySet<unknown> = new Set([13, 778, 1034, 1546]);
 export const isWriteFailure = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && WRITE_FAILURES.has(error.errcode);
 
-/** SQLite's primary result codes: SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const IN_USE: ReadonlySet<number | null> = new Set([5, 6]);
 const CORRUPT = 11;
 const NO_DATABASE = 26;
 
-/** They belong to one database; SQLite would replay them into another. */
+/** SQLite would replay them into another database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 const resultCodeOf = (error: unknown): number | null =>
@@ -52,19 +48,18 @@ export type Inspection =
 const unfit = (what: string) => ({ type: 'unfit', what }) as const;
 
 /**
- * Read-only; no process may have it open.
+ * No process may have the file open.
  * @returns its content, or why this release cannot use it
  */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
-  // No locks, and no log to create.
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });
     const objects = schemaOf(database.prepare(SCHEMA).all());
     const ran = migrationsIn(database, objects);
     if (ran.type !== 'ran') return ran;
-    // quick_check misses rows that are missing in an index.
+    // quick_check doesn't find rows that an index lacks.
     const [sound] = database.prepare('pragma integrity_check(1)').all();
     if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };
     const what = firstDifference(objects, await schemaAfter(ran.newest));

@@ -18,7 +18,7 @@ export type Rewriting =
   | { readonly type: 'too large' }
   /** An earlier transaction still reads deleted rows, or a table is never free. */
   | { readonly type: 'in use' }
-  /** Tables that this user may not rewrite, or that were never free. */
+  /** Tables that this user may not rewrite, or that were always in use. */
   | { readonly type: 'left'; readonly tables: readonly string[] }
   | { readonly type: 'no room'; readonly neededBytes: number };
 
@@ -29,8 +29,8 @@ const HEADROOM = 1.1;
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * On SQLite writers wait 1 to 3 s per 100 MB; on PostgreSQL each table is locked meanwhile.
- * @param options largestBytes: larger databases are skipped, so no visitor waits long
+ * On SQLite writers wait 1 to 3 s per 100 MB. On PostgreSQL each table is locked meanwhile.
+ * @param options largestBytes: skips larger databases, so no visitor waits long
  * @throws the database's error
  */
 export async function rewriteDatabase(
@@ -52,15 +52,13 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
   const isTooLarge = size > largestBytes;
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
   const { bavail, bsize } = statfsSync(path.dirname(file));
-  // A full disk would block visitors' forms.
   const hasRoom = bavail * bsize >= neededBytes;
-  // No waiting inside SQLite, because this process may hold the lock itself.
+  // This process may hold the lock itself, so SQLite must not wait.
   using sqlite = new DatabaseSync(file, { timeout: 0 });
   let isLogEmpty = false;
   try {
     if (!isTooLarge && hasRoom) {
       if (size <= IN_MEMORY_BYTES) sqlite.exec('pragma temp_store = memory');
-      // The folder for temporary files may be small, or in memory.
       else
         sqlite.exec(
           `pragma temp_store_directory = '${path.dirname(path.resolve(file)).replaceAll("'", "''")}'`,
@@ -96,7 +94,6 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
   return false;
 }
 
-/** Only the database's owner may rewrite it. */
 export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
@@ -110,7 +107,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
     for (const table of tables) await sql`vacuum (analyze, skip_locked) ${sql.table(table)}`.execute(db);
     return { type: 'too large' };
   }
-  // Rewriting keeps a row that an earlier transaction may still read.
+  // Rewriting keeps rows that an earlier transaction can still read.
   const isAlone = async () => {
     const earlier = await sql`
       select 1 from pg_stat_activity
@@ -128,7 +125,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
-/** Never waits for the table, because other statements would queue up. */
+/** Waiting for the table would make other statements queue up. */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);

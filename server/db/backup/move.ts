@@ -19,7 +19,7 @@ export type Moved = {
   readonly target: string;
 };
 
-/** Call it before migrating. */
+/** Call this before migrating. */
 export async function foreignTables(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
@@ -28,7 +28,7 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
   return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in TABLES);
 }
 
-/** Call it on a first connection. */
+/** Call this on the first connection. */
 export async function otherConnections(db: Db): Promise<number> {
   const { rows } = await sql<{ others: number }>`
     select count(*) as others from pg_stat_activity
@@ -38,7 +38,6 @@ export async function otherConnections(db: Db): Promise<number> {
   return rows[0]?.others ?? 0;
 }
 
-/** Ignores the rows that a first start writes. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const table of TABLE_NAMES) {
@@ -53,14 +52,12 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
   return filled;
 }
 
-/** The message is the name of the table. */
 export class RowsDiffer extends Error {}
 
 /**
- * In one transaction.
- * @param onRows takes the rows of a table copied so far; may throw to end the copy
- * @returns one line per table
- * @throws {RowsDiffer} if checksums or counts differ. After any error the target is unchanged
+ * Copies in one transaction. After an error the target is unchanged.
+ * @param onRows receives the copied rows of a table so far; throw to end the copy
+ * @throws {RowsDiffer} if checksums or counts differ
  */
 export async function moveRows(
   source: OpenDatabase,
@@ -83,7 +80,7 @@ export async function moveRows(
       const read = createChecksum(table);
       for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
-      // An index whose collation has changed under PostgreSQL hides rows.
+      // If PostgreSQL's collation has changed, an index can hide rows.
       if (moved.source !== moved.target || rows !== (await countRows(source.db, table)))
         throw new RowsDiffer(table);
       all.push(moved);
@@ -106,7 +103,7 @@ async function countRows(db: Db, table: Table): Promise<number> {
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const { key } = descriptionOf(table);
-  // In index order, which depends on PostgreSQL's collation: any other would sort all rows.
+  // The order of the index, which depends on PostgreSQL's collation. Any other order would sort all rows.
   const inOrder = key.map((column) => sql.ref(column));
   const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columnsOf(table)).limit(PAGE_SIZE);
@@ -120,7 +117,6 @@ function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   return pagesAfter<Row, Row | null>(null, readAfter, (row) => row);
 }
 
-/** Independent of row order: the sum of hashes. */
 function createChecksum(table: Table) {
   const columns: readonly string[] = columnsOf(table);
   let sum = 0n;

@@ -19,7 +19,6 @@ const FINDS = [
   [' ENGINES ', 'ada'],
   ['Müller', 'zoe', 'm.ueller'],
   ['müLLER', 'zoe', 'm.ueller'],
-  // Decomposed, as some keyboards write it.
   ['Mu\u0308ller', 'zoe', 'm.ueller'],
   ['50%', 'zoe'],
   ['müller_', 'm.ueller'],

@@ -1,4 +1,3 @@
-// Filters contacts in SQL as far as possible, then character by character.
 import { domainToUnicode } from 'node:url';
 
 import { sql, type RawBuilder } from 'kysely';
@@ -8,13 +7,12 @@ import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, readAnswers } from '#shared/own-fields.ts';
 
 /**
- * `verified`: by this site, and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: entered no code yet.
+ * `verified`: by this site, and not suppressed. `suppressed`: verified, but gets no mail. `unverified`: no code entered yet.
  * `imported`: from another tool.
  */
 export const LEAD_STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type LeadState = (typeof LEAD_STATES)[number];
 
-/** Milliseconds since 1970. */
 export type LeadRecord = LeadAnswers & {
   readonly id: string;
   readonly email: string;
@@ -23,11 +21,8 @@ export type LeadRecord = LeadAnswers & {
   readonly first_verified_at: number | null;
   readonly last_verified_at: number | null;
   readonly first_read_at: number | null;
-  /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
-  /** Separated by spaces. */
   readonly flags: string;
-  /** Null if there was only one page. */
   readonly variant: string | null;
   readonly consent_given_at: number | null;
   readonly consent_version: string | null;
@@ -36,26 +31,22 @@ export type LeadRecord = LeadAnswers & {
 };
 
 export type LeadFilter = {
-  /** Inclusive. Milliseconds since 1970. */
+  /** Inclusive. */
   readonly since?: number | undefined;
-  /** Exclusive. Milliseconds since 1970. */
+  /** Exclusive. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
-  /** Leads missing from all exports of this name. */
   readonly missingIn?: string | undefined;
   readonly exportedIn?: ExportRun | undefined;
-  /** Ignores case. */
   readonly search?: string | undefined;
   /** In lower case, in ASCII. */
   readonly domain?: string | undefined;
-  /** Ignores case. */
   readonly answer?: { readonly field: string; readonly text: string } | undefined;
   /** Any of these texts, ignoring case. */
   readonly attributionHolds?: readonly string[] | undefined;
   readonly newestFirst?: boolean | undefined;
 };
 
-/** Few rows may match, so an unlimited statement would scan a long table. */
 export const isNarrow = ({
   search,
   missingIn,
@@ -67,7 +58,7 @@ export const isNarrow = ({
 }: LeadFilter): boolean =>
   [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
 
-/** The part that SQL cannot judge. */
+/** Checks what SQL cannot. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
   if (search === undefined && answer === undefined) return null;
   const holds = search === undefined ? () => true : holdsText(search);
@@ -75,7 +66,6 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
   return (person) => holds(person) && answers(person);
 }
 
-/** Conditions about a person `p`. */
 export function mayBeWanted({
   flag,
   search,
@@ -88,7 +78,6 @@ export function mayBeWanted({
   const searched = (text: string) =>
     anyOf([
       ...['email', 'name', 'company'].map((name) => mayHold(column(name), text)),
-      // The decoded domain may contain it.
       sql`${column('email')} like '%xn--%'`,
     ]);
   return [
@@ -101,7 +90,7 @@ export function mayBeWanted({
   ].filter((part) => part !== false);
 }
 
-/** Case folding: ß equals SS, and the four i of Turkish are equal. */
+/** Folds case, so ß equals SS, and the four i of Turkish are equal. */
 const folded = (text: string): string =>
   text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I');
 
@@ -124,8 +113,8 @@ function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (perso
 const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
- * SQLite knows only ASCII case, PostgreSQL its locale's. So other cased or accented letters, i and ss match anything here, and
- * closeLook decides.
+ * SQLite lowers only ASCII letters, PostgreSQL depends on its locale. Letters that could fold differently therefore match
+ * anything; closeLook decides.
  */
 function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
   const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {

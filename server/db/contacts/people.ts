@@ -1,4 +1,4 @@
-// Lists people of one state in short statements, so no writer waits for a long one; and finds one person.
+// Reads lists of people in short statements, so writers never wait for a long one.
 import { sql, type RawBuilder } from 'kysely';
 
 import {
@@ -15,13 +15,13 @@ import { lookBack, SLICE_SIZE, slicesOf, type Slice } from '#server/db/engine/pa
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** Small pages die in V8's young generation: with 200 an export needs 10 MB more, and no less time. */
+/** Small pages are freed early by V8. With 200, an export needs 10 MB more and no less time. */
 const PAGE_SIZE = 100;
-/** Smaller than a slice, because all its leads may be new, and are then in memory. */
+/** Smaller than a slice, because a slice of new leads is kept in memory. */
 const SLICE_OF_NEW = 500;
 
 /**
- * By default longest in the state first.
+ * Oldest in the state first, unless the filter says otherwise.
  * @returns pages with at least one person
  */
 export async function* leadPages(
@@ -42,15 +42,14 @@ export async function* leadPages(
 
 export type LookForPeople = {
   readonly people: readonly LeadRecord[];
-  /** For the next call; null at the end. */
   readonly next: string | null;
-  /** Everyone who entered the state since was checked. Milliseconds since 1970, null at the end. */
+  /** Everyone who entered the state after this time was checked. Null at the end. */
   readonly lookedBackTo: number | null;
 };
 
 /**
- * Newest first for a limited time, so a page can be short or empty.
- * @param options from: the previous `next`, or null. isWanted: extra filter. most: people to return. forMs: milliseconds
+ * Searches from the newest for a limited time, so a page can be short or empty.
+ * @param options from: the previous `next`, or null. isWanted: extra filter
  */
 export async function lookForPeople(
   db: Db,
@@ -90,7 +89,7 @@ export async function lookForPeople(
   };
 }
 
-/** An upper bound, by table and time only. */
+/** An upper bound, because it checks only table and time. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
   const { begin, end } = await idsAround(db, STATES[state], filter);
   const { count } = await db
@@ -132,7 +131,7 @@ async function timeOf(db: Db, { table, column }: TimedTable, id: string): Promis
   return rows[0]?.at ?? null;
 }
 
-// Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
+// With joins, PostgreSQL would read a whole long table for each small page.
 
 const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
 
@@ -157,10 +156,10 @@ const isExportedIn = ({ name, from, to }: ExportRun) =>
 const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
 
 type PeopleOfState = TimedTable & {
-  /** Rows per statement when all are wanted. */
+  /** Rows per statement if no filter removes any. */
   readonly size: number;
   readonly from: RawBuilder<unknown>;
-  /** Without those of every table. */
+  /** Columns that not every table has. */
   readonly columns: RawBuilder<unknown>;
   readonly isInState: RawBuilder<unknown>;
 };
@@ -190,7 +189,6 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
   },
 };
 
-/** Oldest ID first. */
 async function readPeople(
   db: Db,
   state: LeadState,
@@ -220,7 +218,7 @@ async function readPeople(
   return isFound === null ? rows : rows.filter(isFound);
 }
 
-/** Search order: one function finds the ID that another returns. */
+/** In this order, an ID found by one function is found by the others. */
 const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
 
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
@@ -231,7 +229,6 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
   return undefined;
 }
 
-/** The lead's, the imported person's or the first form's ID, by e-mail address. */
 export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for (const table of TABLES_OF_PEOPLE) {
@@ -249,12 +246,10 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
 }
 
 export type Holder = {
-  /** Null for an imported or unverified person. */
   readonly leadId: string | null;
   readonly lastVerifiedAt: number | null;
 };
 
-/** @param email as stored @returns null if no data is held about it */
 export async function findHolder(db: Db, email: string): Promise<Holder | null> {
   const lead = await db
     .selectFrom('leads')
@@ -266,7 +261,7 @@ export async function findHolder(db: Db, email: string): Promise<Holder | null> 
   return ids.has(email) ? { leadId: null, lastVerifiedAt: null } : null;
 }
 
-/** @param email as stored @returns the first state's, even if suppressed */
+/** @returns the person in the first matching state, even if suppressed */
 export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
   for (const state of BY_WEIGHT) {
     const [person] = await readPeople(db, state, {}, hasAddress(email), { evenSuppressed: true });
@@ -285,7 +280,7 @@ const BY_WEIGHT = [
 
 const hasAddress = (email: string) => sql`${sql.ref('p.email')} = ${email}`;
 
-/** Locks the lead's row until the transaction ends. SQLite has one writer anyway. */
+/** Locks the lead's row until the transaction ends. SQLite has only one writer anyway. */
 export async function holdLeadRecord(
   tx: Db,
   engine: OpenDatabase['engine'],

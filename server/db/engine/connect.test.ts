@@ -16,7 +16,6 @@ it('an error that makes SQLite give up a transaction is the one thrown', () =>
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
       db.transaction().execute(async (tx) => {
-        // As SQLite does by itself on a full disk.
         await sql`rollback`.execute(tx);
         throw outage;
       }),
@@ -38,7 +37,7 @@ it('a PostgreSQL connection that breaks in a transaction fails only that transac
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
-        // No query runs during the break, so the error belongs to no statement.
+        // No query runs meanwhile, so the error belongs to no statement.
         await until(async () => !(await isConnected(db, rows[0]?.pid)));
         await sql`select 1`.execute(tx);
       }),

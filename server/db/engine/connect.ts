@@ -16,12 +16,12 @@ export type Db = Kysely<Schema>;
 export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
-  /** False once the file was deleted or replaced, so writes are lost. */
+  /** False once the file was deleted or replaced, so writes would be lost. */
   readonly isFileOurs: () => boolean;
   readonly writes: Pick<LastWrites, 'fault'>;
   /**
-   * Empties SQLite's write-ahead log, without waiting.
-   * @returns false if another process is in the way. Always true for PostgreSQL
+   * Empties SQLite's write-ahead log without waiting.
+   * @returns false if another process prevents it; always true for PostgreSQL
    */
   readonly emptyLog: () => boolean;
   readonly close: () => Promise<void>;
@@ -30,22 +30,21 @@ export type OpenDatabase = {
 export type DatabaseOptions = {
   readonly clock?: () => number;
   readonly patienceMs?: number;
-  /** Milliseconds; 0: none. */
+  /** 0 for none. */
   readonly statementTimeoutMs?: number;
   readonly onStatement?: (sql: string) => void;
 };
 
-/** A visitor who waits longer is asked to come back. */
 const PATIENCE_MS = 5_000;
-/** Opening may wait inside SQLite, because nothing is served yet. */
+/** Nothing is served yet, so opening may block inside SQLite. */
 const OPENING_TIMEOUT_MS = 5_000;
-/** 2 MB is too small for the hot index pages of a few thousand leads. */
+/** SQLite's default of 2 MB is too small for the index pages of a few thousand leads. */
 const SQLITE_CACHE_KIB = 16 * 1024;
-/** A longer statement is stuck; it fails, so the visitor gets a response. */
+/** A longer statement is stuck. It fails, so the visitor gets a response. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * Creates a missing file. Runs no migrations.
+ * Creates a missing file, but runs no migrations.
  * @param onConnectionError called when an idle PostgreSQL connection breaks; the pool reconnects by itself
  */
 export function openDatabase(
@@ -88,14 +87,13 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
   try {
     sqlite.exec('pragma journal_mode = wal');
-    // The default for WAL may lose the newest commits in a power cut, but a 202 is a promise.
+    // With the default for WAL, a power cut can lose commits that a 202 has promised.
     sqlite.exec('pragma synchronous = full');
-    // Otherwise savepoint data goes to a file, twice as much as the write-ahead log.
+    // Otherwise savepoints write twice as much to a file as the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
-    // Overwrites deleted data; FAST would leave it in freed pages.
+    // Overwrites deleted data. FAST would leave it in freed pages.
     sqlite.exec('pragma secure_delete = on');
-    // From here on waiting inside SQLite would block the event loop.
     sqlite.exec('pragma busy_timeout = 0');
   } catch (error) {
     sqlite.close();
@@ -118,20 +116,19 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   };
 }
 
-/** @returns false if another transaction is in the way */
 export function emptyLogOf(sqlite: DatabaseSync): boolean {
   if (sqlite.isTransaction) return false;
   return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;
 }
 
-/** Before opening, because SQLite copies the database's mode to its companion files. */
+/** Call this before opening, because SQLite copies the file's mode to its companion files. */
 function makeFilesPrivate(file: string): void {
   makePrivateFolder(path.dirname(file));
   touchPrivateFile(file);
   for (const suffix of ['-wal', '-shm']) makePrivate(`${file}${suffix}`);
 }
 
-/** An open file outlives its name, so later writes would vanish with the process. */
+/** A deleted file stays open, so later writes would vanish with the process. */
 function watchFiles(database: string): () => boolean {
   const identityOf = (file: string): string | undefined => {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -139,7 +136,6 @@ function watchFiles(database: string): () => boolean {
   };
   const log = `${database}-wal`;
   const ours = identityOf(database);
-  // Created by the first statement.
   let oursToo: string | undefined;
   return () => {
     oursToo ??= identityOf(log);
@@ -147,13 +143,13 @@ function watchFiles(database: string): () => boolean {
   };
 }
 
-/** Until this transaction ends, so counting and sending is one step. SQLite has one writer at a time anyway. */
+/** Holds the lock until the transaction ends, so counting and sending are one step. SQLite has only one writer anyway. */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
   if (engine === 'postgres')
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
-/** In one order, so two transactions cannot deadlock. */
+/** Sorted, so two transactions cannot deadlock. */
 export async function lockAddresses(
   tx: Db,
   engine: OpenDatabase['engine'],

@@ -38,7 +38,6 @@ async function store(db: Db, id: string): Promise<boolean> {
 const idsIn = async (db: Db): Promise<string[]> =>
   (await db.selectFrom('known_secrets').select('id').orderBy('id').execute()).map(({ id }) => id);
 
-/** Generous for expected success, short for expected failure. */
 const [PATIENCE_MS, IMPATIENCE_MS] = [8_000, 1_000];
 
 async function withPair(
@@ -81,7 +80,6 @@ it('acknowledged writes survive the primary, and unreplicated ones are not ackno
     });
     assert.equal(await cancelled, false);
 
-    // More than there are connections, which stay busy on the server.
     const { db: hasty } = openThere(IMPATIENCE_MS);
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, number) => store(hasty, `waits ${number}`)),

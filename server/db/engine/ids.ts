@@ -3,16 +3,17 @@ import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** RFC 9562, section 5.7: the first 48 bits are milliseconds. */
+/** The first 48 bits are milliseconds since 1970 (RFC 9562, section 5.7). */
 export function lowestIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
-/** Milliseconds since 1970; NaN for a foreign ID. */
+/** NaN for an ID of another format. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-// A few primary-key look-ups instead of a time index. An ID has its machine's time, a row the service's, so the row decides.
+// Finds rows by a few primary-key lookups instead of a time index. ID and row may be timed by different clocks; the row's time
+// decides.
 
 export type TimedTable =
   | { readonly table: 'leads'; readonly column: 'first_verified_at' }
@@ -24,10 +25,7 @@ const nearest = ({ table }: TimedTable, what: string, [comparison, order]: typeo
 const BEFORE = [sql`<`, sql`desc`] as const;
 const FROM = [sql`>=`, sql`asc`] as const;
 
-/**
- * @param moments milliseconds since 1970
- * @returns for each, the ID that divides older rows from the others
- */
+/** @returns for each moment the ID that separates older rows from the others */
 async function firstIdsAt(db: Db, timed: TimedTable, moments: readonly number[]): Promise<readonly string[]> {
   const places = moments.map((ms) => ({ ms, guess: lowestIdAt(ms) }));
   const neighbours = await oneRow<number | null>(
@@ -49,13 +47,13 @@ async function firstIdsAt(db: Db, timed: TimedTable, moments: readonly number[])
 const firstIdAt = async (db: Db, timed: TimedTable, ms: number): Promise<string> =>
   (await firstIdsAt(db, timed, [ms]))[0]!;
 
-/** IDs are made slightly after their row's time, and processes differ a little. */
+/** IDs are made slightly after their row's time, and clocks differ. */
 const ID_TOLERANCE_MS = 60_000;
 
 /**
- * Rows at its edges may lie outside, so check their own time.
- * @param time milliseconds since 1970; undefined: no bound
- * @returns begin and end, both exclusive; end is null without a bound
+ * Rows near the edges may lie outside, so check their own time.
+ * @param time undefined for no bound
+ * @returns exclusive bounds; end is null without a bound
  */
 export async function idsAround(
   db: Db,
@@ -74,7 +72,7 @@ async function searchFor(db: Db, timed: TimedTable, ms: number): Promise<string>
     nearest(timed, 'id', BEFORE, HIGHEST),
   ]);
   if (!first || !last) return lowestIdAt(ms);
-  // Every row before `low` is older; none from `high` on is.
+  // Rows before `low` are older; rows from `high` on are not.
   let [low, high] = [timeOfId(first), timeOfId(last) + 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -95,12 +93,11 @@ async function oneRow<Value>(db: Db, values: readonly RawBuilder<unknown>[]): Pr
   return values.map((_, at) => rows[0]![`v${at}`]!);
 }
 
-/** Spans per statement, so none lasts. */
 const AT_ONCE = 10;
 
 /**
- * Uses only the index of IDs, fast even in a long table.
- * @param spans from: included; to: excluded; milliseconds since 1970
+ * Uses only the primary key, so it is fast even in a long table.
+ * @param spans from: included; to: excluded
  */
 export async function countsBetween(
   db: Db,

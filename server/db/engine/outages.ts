@@ -1,8 +1,7 @@
-// Which errors are outages that pass, and whether writes are failing now.
 import { errorCode } from '#server/platform/system-errors.ts';
 
-// PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost, 55P03 and 57014:
-// wait cut short, 40xxx: rolled back for another), socket errors, and SQLite's busy, full, read-only and I/O errors.
+// PostgreSQL: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts, 25006
+// read-only, 40xxx rolled back by a conflict.
 const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)$/;
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
@@ -15,7 +14,7 @@ export function isOutage(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
     return true;
-  // SQLite's extended result code; its low byte is the primary one.
+  // The low byte of SQLite's extended result code is the primary code.
   return 'errcode' in error && typeof error.errcode === 'number' && SQLITE_OUTAGE.has(error.errcode & 0xff);
 }
 
@@ -40,7 +39,6 @@ const POSTGRES_FAULTS: Readonly<Record<string, WriteFault>> = {
   XX002: 'damaged',
 };
 
-/** @returns null if the error says nothing about writes */
 export function writeFaultOf(error: unknown): WriteFault | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof AggregateError)
@@ -62,18 +60,16 @@ export const isBusy = (error: unknown): boolean =>
 export const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 
-/** A full disk may still have room for a small write, so one success doesn't clear the fault. */
+/** A full disk may have room for a small write, so one success doesn't clear the fault. */
 const FULL_FOR_MS = 60_000;
 
 export type LastWrites = {
-  /** Call it after each commit with a write. */
+  /** Call this after each commit with a write. */
   readonly succeeded: () => void;
-  /** Ignores irrelevant errors. */
   readonly failed: (error: unknown) => void;
   readonly fault: () => WriteFault | null;
 };
 
-/** @param clock milliseconds since 1970 */
 export function createLastWrites(clock: () => number): LastWrites {
   let last: { readonly fault: WriteFault; readonly at: number; isOver: boolean } | null = null;
   return {
@@ -85,7 +81,7 @@ export function createLastWrites(clock: () => number): LastWrites {
       if (fault !== null) last = { fault, at: clock(), isOver: false };
     },
     fault: () => {
-      // Setting the clock back must not prolong it.
+      // Setting the clock back must not prolong the fault.
       if (last?.isOver && (last.fault !== 'full' || Math.abs(clock() - last.at) >= FULL_FOR_MS)) last = null;
       return last?.fault ?? null;
     },

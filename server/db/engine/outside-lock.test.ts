@@ -57,7 +57,7 @@ const withLockableServer = (
         engine: 'sqlite',
         database: outside.database,
         siteFolder: TEST_DIST,
-        // All visitors share one network here.
+        // All visitors share one network.
         env: { LEADS_PER_IP_PER_HOUR: '0' },
         ...(options.inbox && { inbox: options.inbox }),
       },
@@ -65,7 +65,6 @@ const withLockableServer = (
     ),
   );
 
-/** Counts event-loop turns until the response. */
 async function turnsUntil(answer: Promise<unknown>): Promise<number> {
   let turns = 0;
   let answered = false;
@@ -164,7 +163,7 @@ it('a start waits longer than a visitor for another process’s migrations', () 
     lock();
     let done = false;
     const migrated = migrate(database).finally(() => (done = true));
-    // Five times the lock outlasts the patience of a visitor's statement.
+    // Five such locks outlast a visitor's statement timeout.
     for (let round = 0; round < 5; round += 1) {
       await assert.rejects(deleteExpired(database.db, 'limit_windows', { before: 0, most: 100 }), isOutage);
       assert.equal(done, false);

@@ -1,13 +1,11 @@
-// Short statements, constant memory, and turns for others in between.
 import { setImmediate } from 'node:timers/promises';
 
 import type { Db } from '#server/db/engine/connect.ts';
 
 /**
- * Reads one page ahead, because an export without that took 1.4 times as long.
+ * Reads one page ahead; without that, an export took 1.4 times as long.
  * @param begin the key before the first page
- * @param readAfter reads the rows after a key, in its order, up to a limit
- * @param options readsAhead: false if the next page depends on the work
+ * @param options readsAhead: false if the next page depends on the caller's work
  */
 export async function* pagesAfter<Row, Key>(
   begin: Key,
@@ -23,7 +21,6 @@ export async function* pagesAfter<Row, Key>(
       if (last === undefined) return;
       if (readsAhead) reading = readAfter(keyOf(last));
       reading.catch(() => {});
-      // Sends the statement, and lets others have their turn.
       await setImmediate();
       yield page;
       if (!readsAhead) reading = readAfter(keyOf(last));
@@ -42,7 +39,7 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
  * @param column newestFirst: from the highest key down. size: rows per slice, or a function returning it
- * @param range default: everything. begin and end: exclusive; upTo: highest key, inclusive, for newestFirst
+ * @param range begin and end are exclusive; upTo, the highest key for newestFirst, is inclusive
  */
 export async function* slicesOf(
   db: Db,
@@ -64,7 +61,7 @@ export async function* slicesOf(
   }: { readonly begin?: string; readonly end?: string | null; readonly upTo?: string | null } = {},
 ): AsyncGenerator<Slice, void, void> {
   const nextSize = () => (typeof size === 'number' ? size : size());
-  // One bound per side, because SQLite seeks by the first of two and scans up to the second.
+  // One bound per side: SQLite seeks by the first of two, but scans up to the second.
   const rest = (after: string, last: string | null = null) =>
     db
       .selectFrom(table)
@@ -97,7 +94,6 @@ export async function* slicesOf(
 
 export type LookBack<Row> = {
   readonly found: readonly Row[];
-  /** For the next call; null at the end. */
   readonly next: string | null;
 };
 
@@ -106,10 +102,9 @@ const SLICE = { first: 100, most: 5_000, growth: 5 } as const;
 const SLOW_MS = 40;
 
 /**
- * From the newest ID down until enough is found or time is up, plus one slice.
+ * Reads from the newest ID down until enough rows are found or time is up, plus one slice.
  * @param range after `begin`, before `end`, from `upTo` down (the previous `next`)
  * @param read reads the wanted rows of a slice, newest first
- * @param limits most: rows. forMs: milliseconds
  */
 export async function lookBack<Row extends { readonly id: string }>(
   db: Db,

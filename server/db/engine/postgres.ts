@@ -1,5 +1,5 @@
-// pg's pool for Kysely: time limits, prepared statements, failure of unreplicated commits, and reconnection away from a read-only
-// server.
+// Adds to pg's pool: timeouts, prepared statements, an error for unreplicated commits, and reconnection when a server becomes
+// read-only.
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Pool, TypeOverrides, types, type PoolClient } from 'pg';
 
@@ -8,34 +8,30 @@ import { errorCode } from '#server/platform/system-errors.ts';
 
 const POOL_SIZE = 10;
 const CONNECT_WITHIN_MS = 5_000;
-/** TCP checks a connection after this silence. */
 const KEEPALIVE_AFTER_MS = 10_000;
-/** PostgreSQL's limit doesn't cover a commit that waits for its standby; a caller waits this much longer. */
+/** PostgreSQL's timeout doesn't cover a commit that waits for its standby, so the client waits this much longer. */
 const GRACE_MS = 2_000;
-/** After a statement timed out. */
 const HELD_MS = 60_000;
 
-/** "Read-only transaction": a standby's response to a write. */
+/** Error of a write on a standby: "read-only transaction". */
 const READ_ONLY = '25006';
-/** A statement after a failed one in the same transaction. */
+/** Error of any statement after a failed one in the same transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
-/** Retires connections after a shutdown, a read-only error or a lost prepared statement. */
+/** Connections end after a shutdown, a read-only error or a lost prepared statement. */
 const SPENT = /^(57P\d\d|25006|26000)$/;
 
-/** Inside its transaction. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
 type PostgresParts = {
   readonly url: string;
   readonly statementTimeoutMs: number;
-  /** The pool reconnects when needed. */
   readonly onConnectionError: (error: Error) => void;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
 export function openPostgresPool(parts: PostgresParts): PostgresPool {
   const { url, statementTimeoutMs, onConnectionError } = parts;
-  // A transaction pooler switches sessions, which don't share prepared names, and refuses the time limit.
+  // A transaction pooler doesn't keep prepared statements, and refuses the timeout setting.
   const isPooled = new URL(url).searchParams.get('prepare') === 'false';
   const nameOf = isPooled ? () => undefined : createStatementNames();
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
@@ -54,12 +50,13 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
       ...(statementTimeoutMs > 0 && !isPooled && { statement_timeout: statementTimeoutMs }),
     });
     opened.on('error', onConnectionError);
-    // The pool listens only to idle connections; a break between two statements would end the process.
+    // The pool listens only to idle connections. Without this listener, a connection that breaks between two statements would
+    // end the process.
     opened.on('connect', (client) => client.on('error', onConnectionError));
     return opened;
   }
 
-  /** After a failover, all open connections lead to the new standby. */
+  /** After a failover, all open connections lead to the old primary, now a standby. */
   function leave(left: Pool): void {
     if (left !== pool) return;
     pool = openPool();
@@ -67,8 +64,8 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   }
 
   /**
-   * Closing now would leave PostgreSQL waiting for its standby, until new connections exhaust it; cancelling could lose the
-   * commit in a failover.
+   * Closing the connection would leave PostgreSQL waiting for its standby, until its connections run out. Cancelling could lose
+   * the commit in a failover.
    */
   function holdBack(client: PoolClient, answer: Promise<unknown>): void {
     const release = () => {
@@ -100,19 +97,19 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
   };
 }
 
-/** As milliseconds, 64-bit times fit a JavaScript number until the year 287396. */
+/** 64-bit milliseconds fit a JavaScript number until the year 287396. */
 function numbersForBigints(): TypeOverrides {
   const overrides = new TypeOverrides(types);
   overrides.setTypeParser(types.builtins.INT8, Number);
   return overrides;
 }
 
-/** Several times the server's number of statements; further statements are unnamed. */
+/** Several times the server's number of statements. Further statements are unnamed. */
 const MOST_NAMES = 200;
 
 /**
- * PostgreSQL plans a named statement once per connection (172 flows per second became 214). Statements with "*" stay unnamed,
- * because a newer release may add a column meanwhile.
+ * PostgreSQL plans a named statement once per connection (214 flows per second instead of 172). Statements with "*" stay
+ * unnamed, because a newer release may add a column.
  */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
@@ -143,7 +140,7 @@ function wrapClient(
   let isUnlimited = false;
   let isSpent = false;
   let isUnreplicated = false;
-  /** The transaction's first error, which PostgreSQL doesn't repeat to later statements. */
+  /** The transaction's first error, because PostgreSQL doesn't repeat it. */
   let failure: unknown = null;
   let stalled: Promise<unknown> | null = null;
   // If the wait for a synchronous standby is cancelled, PostgreSQL reports success with a notice.
@@ -199,7 +196,7 @@ const notReplicated = (): Error =>
   Object.assign(new Error('The commit was not replicated.'), { code: '57014' });
 
 async function within<Result>(promise: Promise<Result>, ms: number): Promise<Result> {
-  // Nothing else listens after the limit.
+  // Nobody else handles a rejection after the timeout.
   promise.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -18,7 +18,6 @@ async function withDatabase(
     readonly db: Kysely<Tables>;
     readonly committed: () => unknown[];
     readonly commits: () => number;
-    /** Fails the next statement with this text, like a disk error. */
     readonly failOnce: (text: string) => void;
     readonly file: string;
   }) => Promise<void>,
@@ -138,7 +137,6 @@ describe('concurrent SQLite transactions', () => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
         db.selectFrom('parents').selectAll().execute(),
-        // Deferred, so only the commit fails.
         db.transaction().execute((tx) => tx.insertInto('children').values({ id: 1, parent: 99 }).execute()),
       ]);
       assert.deepEqual(
@@ -156,7 +154,6 @@ describe('concurrent SQLite transactions', () => {
         insertIn(db, 1),
         db.transaction().execute(async (tx) => {
           await tx.insertInto('parents').values({ id: 2 }).execute();
-          // As a full disk or an I/O error does by itself.
           await sql`insert or rollback into parents (id) values (2)`.execute(tx);
         }),
         insertIn(db, 3),
@@ -258,7 +255,7 @@ describe('an SQLite statement', () => {
         writes: createLastWrites(Date.now),
       }),
     });
-    // SQLite calls the authorizer only while planning.
+    // SQLite calls the authorizer only when it prepares a statement.
     let asked = 0;
     sqlite.setAuthorizer(() => {
       asked += 1;

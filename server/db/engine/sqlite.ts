@@ -1,7 +1,6 @@
-// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried instead of waiting.
-// Concurrent transactions share one commit, which waits for the disk: 353 flows per second instead of 222
-// (docs/decisions/0018-optimise-statements-only-in-the-drivers.md). Each is a savepoint that can fail separately; none reports
-// success before the commit.
+// node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Concurrent transactions share one
+// commit and its wait for the disk: 353 flows per second instead of 222 (decision 0018). Each is a savepoint that can fail
+// alone, and none reports success before the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -25,16 +24,14 @@ import {
 
 type SqliteParts = {
   readonly sqlite: DatabaseSync;
-  /** Maximum wait for a turn. Milliseconds. */
   readonly patienceMs: number;
   readonly isFileOurs: () => boolean;
   readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
-/** Destroying the Kysely instance closes the file after pending work. */
 export function createSqliteDialect(parts: SqliteParts): Dialect {
   return {
-    // Kysely's own queue has no time limit, and would run migrations outside a transaction.
+    // Kysely's own queue has no timeout, and would run migrations outside a transaction.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
         supportsMultipleConnections: { value: true },
@@ -67,23 +64,19 @@ type Turn = {
 
 type Group = {
   readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
-  /** Milliseconds since 1970. */
   readonly deadline: number;
-  /** Not a sign of the database's health. */
   hasFailed: boolean;
   isDue: boolean;
 };
 
-/** Maximum wait for others. Milliseconds. */
 const GATHER_MS = 8;
-/** Event-loop turns without a new member. */
 const QUIET_TURNS = 6;
 const untilNextTry = (): number => 5 + Math.random() * 10;
 
 function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
-  /** After an error the transaction cannot be committed, as on PostgreSQL. */
+  /** As on PostgreSQL, a transaction cannot be committed after an error. */
   let owner: DatabaseConnection | null = null;
   let failure: { readonly cause: unknown } | null = null;
   let group: Group | null = null;
@@ -121,7 +114,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     if (owner === null && group === null && turns.length === 0) onIdle?.();
   }
 
-  /** @returns false if the file is locked */
   function take({ connection, purpose, query, resolve, reject }: Turn): boolean {
     try {
       if (group === null && purpose !== 'read') openGroup();
@@ -131,7 +123,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
         resolve({ rows: [] });
       } else {
         const result = run(query);
-        // What it read may not be committed yet.
         if (group === null) resolve(result);
         else group.members.push({ resolve: () => resolve(result), reject });
       }
@@ -152,9 +143,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   }
 
   function openGroup(): void {
-    // A commit into a deleted file would lose the lead.
     if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
-    // A plain "begin" takes the write lock at the first write, when waiting is no longer allowed.
+    // A plain "begin" takes the write lock at the first write, too late to wait for it.
     command('begin immediate');
     group = { members: [], deadline: Date.now() + patienceMs, hasFailed: false, isDue: false };
     commitWhenQuiet(group, performance.now(), 0, 0);
@@ -177,7 +167,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     try {
       command('commit');
     } catch (error) {
-      // Without a write-ahead log, a commit can meet a reader's lock.
+      // Without a write-ahead log, a reader's lock can block the commit.
       if (isBusy(error) && Date.now() < due.deadline) setTimeout(commit, untilNextTry(), due);
       else abandon(error);
       return;
@@ -205,7 +195,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     writes.failed(error);
     if (group === null) return;
     group.hasFailed = true;
-    // A full disk or an I/O error rolls back by itself, and all that wait for the commit with it.
+    // A full disk or an I/O error rolls back the whole group.
     if (!sqlite.isTransaction) endGroup(({ reject }) => reject(error));
   }
 
@@ -277,7 +267,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   };
 }
 
-/** Several times the server's number of statements. Their memory is outside the JavaScript heap. */
+/** Several times the server's number of statements. They use memory outside the JavaScript heap. */
 const MOST_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
@@ -292,7 +282,7 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
   return ({ sql, parameters }) => {
     const { statement, returnsRows } = prepared.get(sql) ?? prepare(sql);
     const values = parameters as SQLInputValue[];
-    // Without a prototype, V8 makes dictionaries of them.
+    // Rows without a prototype are slow dictionaries in V8.
     if (returnsRows) return { rows: statement.all(...values).map((row) => ({ ...row })) };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };

@@ -1,4 +1,3 @@
-// Each statement is prepared and cached, so their number must not grow with visitors.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -55,13 +54,12 @@ for (const engine of ENGINES) {
       const usual = texts.size;
       for (let number = 11; number <= 30; number += 1) await flow(number);
       assert.ok(texts.size > 20, 'they are counted');
-      // Rare statements may come late; one per visitor would be twenty times as many.
+      // A few rare statements may come late. One per visitor would be twenty times as many.
       assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
     });
   });
 }
 
-/** For form, code and article on PostgreSQL, transactions and locks included. */
 const MOST_OF_A_VISITOR = 21;
 const MOST_LOOKS = 5;
 

@@ -1,4 +1,3 @@
-// Never edit this after a release; add a migration instead.
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

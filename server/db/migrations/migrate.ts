@@ -1,4 +1,4 @@
-// Migrates at start. Of several processes, the second waits and finds nothing to do.
+// Migrates at start. If several processes start at once, the first migrates and the others wait.
 import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
@@ -8,8 +8,8 @@ import { isBusy } from '#server/db/engine/outages.ts';
 import * as firstTables from '#server/db/migrations/2026-11-26-first-tables.ts';
 
 /**
- * Append new ones. Keep everything the previous release uses, because it still runs alongside (schema-changes.test.ts checks). A
- * breaking migration, once no such release is in use, has a name ending with {@link NO_WAY_BACK}.
+ * Append new migrations. Keep everything that the previous release uses, because it may still be running
+ * (schema-changes.test.ts checks this). Once it cannot be, the name of a breaking migration ends with {@link NO_WAY_BACK}.
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-26-first-tables': firstTables };
 
@@ -33,16 +33,16 @@ const PATIENCE_MS = 60_000;
 export const NO_WAY_BACK = '-no-way-back';
 
 /**
- * All or none.
+ * Runs all migrations or none.
  * @param options mayBeNewer: accepts a newer release's database unless marked {@link NO_WAY_BACK}
- * @returns migrations of a newer release. Throws the database's error
+ * @returns migrations of a newer release
+ * @throws the database's error
  */
 export async function migrate(
   { db, engine }: OpenDatabase,
   { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
 ): Promise<readonly string[]> {
   const run = engine === 'postgres' ? migratePostgres : runMigrations;
-  // Another process's migration may take longer than a visitor waits.
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
@@ -51,7 +51,7 @@ export async function migrate(
     } catch (error) {
       if (mayBeNewer && isOfNewerVersion(error)) {
         const { pending, unknown } = await compareMigrations(db);
-        // Otherwise the database dates from before the first release.
+        // Otherwise the database is older than the first release.
         if (pending.length > 0 || unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
         await run(db, unknown);
         return unknown;
@@ -61,10 +61,9 @@ export async function migrate(
   }
 }
 
-/** Kysely's own lock number. */
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
-/** In the same transaction, because a pooler could lose a session lock. */
+/** A pooler could lose a session lock, so the lock belongs to the transaction. */
 async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
@@ -83,10 +82,6 @@ async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string
   if (error !== undefined) throw error;
 }
 
-/**
- * For tests of SQLite.
- * @param newest the last migration to run
- */
 export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
   const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);
   if (error !== undefined) throw error;

@@ -1,4 +1,3 @@
-// Old and new processes share a database during a release, and an operator may go back by one release.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 

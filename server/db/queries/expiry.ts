@@ -21,7 +21,7 @@ export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/** At most `limit` rows of one kind, with their dependents. `done`: none are left. */
+/** Deletes at most `limit` rows of one kind, with their dependents. `done`: none are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
 export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly ExpiryStep[] {
@@ -38,9 +38,8 @@ export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly E
       ? []
       : [
           codesStep(unverified),
-          // After the rows that refer to it.
           unverifiedStep(unverified),
-          // After the rows that keep an address in use.
+          // Runs after the rows that keep an address in use.
           suppressionsStep(unverified),
         ]),
     async (tx, limit) => {
@@ -50,7 +49,6 @@ export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly E
   ];
 }
 
-/** @returns null if another process is taking a step */
 export async function takeStep(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   step: ExpiryStep,
@@ -77,7 +75,10 @@ const countedStep =
     return { deleted: { [table]: deleted }, done: deleted < limit };
   };
 
-/** @param rows before: milliseconds since 1970. most: the oldest @returns how many */
+/**
+ * Deletes the oldest rows first, at most `most`.
+ * @returns how many
+ */
 export function deleteExpired(
   tx: Db,
   table: ByColumn,
@@ -111,7 +112,6 @@ async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown
 const codesStep = (until: number): ExpiryStep =>
   countedStep('codes', async (tx, limit) => {
     const oldest = sql`select id from codes where ${isBefore('id', until)} order by id limit ${limit}`;
-    // Mail goes with its code, even if MAIL_RETENTION_DAYS would keep it.
     await tx
       .deleteFrom('outbox')
       .where(sql<boolean>`code_id in (${oldest})`)
@@ -132,8 +132,8 @@ const unverifiedStep = (until: number): ExpiryStep =>
   );
 
 /**
- * Anyone can type a dead address: its pseudonym is enough to suppress mail once no other data remains. The operator's notes stay,
- * and an unsubscribed address is a lead's.
+ * Anyone can type a dead address. Once no other data about it is stored, its pseudonym is enough to suppress mail. The
+ * operator's notes stay, and so do unsubscribed addresses, which belong to leads.
  */
 function suppressionsStep(until: number): ExpiryStep {
   let after = '';

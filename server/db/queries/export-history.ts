@@ -1,16 +1,15 @@
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** Milliseconds since 1970, inclusive. */
+/** Both inclusive. */
 export type ExportRun = { readonly name: string; readonly from: number; readonly to: number };
 
 export type NamedExport = {
   readonly name: string;
-  /** Newest export with leads; erased people don't count. */
   readonly last: ExportRun & { readonly leads: number };
   readonly leads: number;
 };
 
-/** Older rows have their page's time. */
+/** Older rows have the time of their page. */
 const SAME_RUN_MS = 2_000;
 
 export async function listExports(db: Db): Promise<readonly NamedExport[]> {
@@ -36,13 +35,10 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** PostgreSQL takes 65,535 values in one statement. */
+/** PostgreSQL accepts 65,535 values per statement. */
 const MOST_AT_ONCE = 1_000;
 
-/**
- * Skips leads erased meanwhile.
- * @param now milliseconds since 1970
- */
+/** Skips leads erased meanwhile. */
 export async function rememberExported(
   db: Db,
   { name, leadIds, now }: { name: string; leadIds: readonly string[]; now: number },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { codeFacts, fateOfFacts, type CodeFate, type Span } from '#server/db/queries/report-figures.ts';
+import { codeFacts, statusOfFacts, type CodeStatus, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import {
@@ -13,18 +13,14 @@ import {
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
-  /** Of the newest code. */
   readonly id: string;
   readonly email: string;
-  /** Null if no longer kept. */
   readonly submission_id: string | null;
-  /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
-  /** The newest request. Milliseconds since 1970. */
   readonly asked_at: number;
   readonly codes: number;
   readonly wrong_tries: number;
-  readonly fate: Exclude<CodeFate, 'entered'>;
+  readonly fate: Exclude<CodeStatus, 'entered'>;
   readonly reply: string | null;
   readonly error_class: string | null;
 };
@@ -33,7 +29,6 @@ type Where = { readonly span: Span; readonly now: number };
 
 /**
  * Oldest request first, without erased addresses and anyone who ever became a lead.
- * @param now milliseconds since 1970
  * @returns pages, possibly empty
  */
 export async function* lostLeadPages(
@@ -47,7 +42,7 @@ export async function* lostLeadPages(
 
 /**
  * Newest request first.
- * @param options from: the previous `next`, or null. most: people. forMs: milliseconds
+ * @param options from: the previous `next`, or null
  */
 export const lookForLost = (
   db: Db,
@@ -87,7 +82,7 @@ async function lostIn(
       group by p.id, p.email, p.submission_id, p.created_at
     )
     select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
-      coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
+      coalesce(f.wrong_tries, 0) as wrong_tries, ${statusOfFacts} as fate,
       case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
     from facts f
     left join submissions s on s.id = f.submission_id

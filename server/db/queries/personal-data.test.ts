@@ -65,7 +65,6 @@ for (const engine of ENGINES) {
     it('is in no unclassified table or column', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsIn(db), knownColumns());
-      // As a later migration would.
       await sql`alter table leads add column telephone text`.execute(db);
       assert.notDeepEqual(await columnsIn(db), knownColumns());
       await close();
@@ -132,7 +131,6 @@ for (const engine of ENGINES) {
         });
 
         const after = await dump(server);
-        // A network's window doesn't reveal whose it is.
         const { limit_windows: windows, ...others } = after;
         assert.doesNotMatch(JSON.stringify(others), /ada@|198\.51\.100\.[79]/i, 'nothing of it is left');
         assert.doesNotMatch(JSON.stringify(windows), /ada@/i);

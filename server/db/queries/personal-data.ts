@@ -14,10 +14,7 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 
 const isAbout = (table: AboutAnAddress, email: string): RawBuilder<boolean> => TABLES[table].isAbout(email);
 
-/**
- * Without limits, which hold pseudonyms and networks for at most two days.
- * @param typedEmail in any case
- */
+/** Omits limits, which hold pseudonyms and networks for at most two days. */
 export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
   const email = normaliseEmail(typedEmail);
   const listed: Partial<Record<keyof Schema, readonly unknown[]>> = {};
@@ -30,15 +27,14 @@ const NO_ADDRESS = '';
 
 type LeadErased = {
   readonly leadId: string;
-  /** Until when a webhook event about the lead may be under way. Milliseconds since 1970. */
+  /** A webhook event about the lead may be on its way until then. */
   readonly inHandUntil: number | null;
 };
 
 /**
- * Ends the lead's sessions; its mail isn't sent. Under a pseudonym remain: the times of codes until they expire, so asking again
- * begins no new day; the suppression, for good; and audit-log lines until they expire. A desk user's sessions, passkeys and name
- * in the audit log stay: otherwise the public form would erase them.
- * @param tx everything is erased in this transaction
+ * Ends the lead's sessions and cancels its mail. Under a pseudonym remain: the times of codes until they expire, so asking
+ * again doesn't reset the day's limit; the suppression, permanently; and audit-log lines until they expire. A desk user's
+ * sessions, passkeys and name in the audit log stay: otherwise anyone could erase them through the public form.
  */
 export async function erasePersonalData(
   tx: Db,
@@ -53,28 +49,26 @@ export async function erasePersonalData(
     email: string;
     /** Newest first (server/secrets/secrets.ts). */
     pseudonyms: readonly [string, ...string[]];
-    /** Also counts them (server/consent/chain.ts). */
+    /** Also returns how many (server/consent/chain.ts). */
     eraseProofs: (tx: Db, isAbout: RawBuilder<boolean>) => Promise<number>;
-    /** Milliseconds since 1970. */
     now: number;
     onLeadErased?: (lead: LeadErased) => Promise<void>;
   },
 ): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  // A form or code of this address may be under way.
   await lockAddress(tx, engine, email);
   let leadIds: readonly string[] = [];
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
     desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),
     suppressions: () => anonymiseSuppressions(tx, email),
-    // Its position stays, so the others can still be checked.
+    // The position stays, so the other entries can still be checked.
     consent_chain: () => eraseProofs(tx, isAbout('consent_chain', email)),
     leads: async () => {
       leadIds = await deleteLeads(tx, email);
       return leadIds.length;
     },
-    // After the lead: queueing an event holds the lead's row, so none can be added now.
+    // Runs after the lead's deletion: queueing an event locks the lead's row, so none can be added now.
     webhook_events: () => deleteEvents(tx, leadIds, onLeadErased),
     codes: () => pseudonymiseCodes(tx, email, pseudonym, now),
   };
@@ -85,7 +79,7 @@ export async function erasePersonalData(
     if (erasure === 'delete') erased[table] = await deleteRows(tx, table as Deleted, email);
   }
   await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
-  // If others use the domain, the next look-up finds it again.
+  // If others use the domain, the next lookup finds it again.
   await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
   return erased as ErasedRows;
 }
@@ -116,7 +110,7 @@ async function pseudonymiseDeskLog(
   pseudonyms: readonly [string, ...string[]],
 ): Promise<number> {
   const [name, ...former] = pseudonyms.map(erasedName) as [string, ...string[]];
-  // Earlier erasures used an older secret's pseudonym.
+  // Earlier erasures used a pseudonym made with an older secret.
   if (former.length > 0)
     await tx.updateTable('desk_log').set({ about: name }).where('about', 'in', former).execute();
   const { numUpdatedRows } = await tx

@@ -5,7 +5,7 @@ import { idsAround, lowestIdAt } from '#server/db/engine/ids.ts';
 import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
-/** `from` included, `to` excluded. Milliseconds since 1970. */
+/** `from` included, `to` excluded. */
 export type Span = { readonly from: number; readonly to: number };
 
 export type Part = Span & { readonly variant?: string | undefined };
@@ -16,20 +16,17 @@ const isOfVariant = (variant: string | undefined) =>
 export type Group = {
   /** Days since 1970, in UTC. */
   readonly day: number;
-  /** JSON of the first form; null if erased. */
   readonly attribution: string | null;
-  /** Empty if the e-mail address was erased. */
   readonly domain: string;
-  /** May be negative: it corrects another group. */
+  /** May be negative, because it corrects another group. */
   readonly people: number;
 };
 
-/** By day of the first request. Add up the groups. */
+/** Counts by the day of the first request. Add up the groups. */
 export type AskedGroup = Group & {
-  readonly fate: CodeFate;
-  /** 1: a code was mailed, as far as is known. */
+  readonly fate: CodeStatus;
   readonly mailed: 0 | 1;
-  /** Whole seconds from mailing to entry. */
+  /** From mailing to entry. */
   readonly seconds: number | null;
 };
 
@@ -43,9 +40,8 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts every code first, then corrects the few addresses with several: looking for duplicates of each address would take
- * longer.
- * @param now milliseconds since 1970
+ * Counts every code first, then corrects the few addresses with several codes, because looking for duplicates of each address
+ * would take longer.
  * @param atOnce codes per statement; for tests
  * @returns groups, some more than once
  */
@@ -64,7 +60,7 @@ export async function* askedGroups(
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
       with facts as (${facts}), named as (
-        select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
+        select day, ${domainExpression('email', engine)} as domain, ${statusOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.id = facts.submission_id) as attribution
         from facts ${ofVariant}
       )
@@ -115,7 +111,6 @@ async function* leadSlices(db: Db, { from, to }: Span) {
   yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
 }
 
-/** Leads outlive their codes. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
@@ -140,8 +135,9 @@ export type AnswerGroup = {
 };
 
 /**
- * Answers are JSON; null for none. Add up the groups.
+ * Add up the groups.
  * @param options withAttribution: makes many groups; otherwise it is null
+ * @returns answers as JSON, or null
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -160,7 +156,6 @@ export async function* answerGroups(
   }
 }
 
-/** Includes removed variants. */
 export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
   const row = await db
     .selectFrom('leads')
@@ -188,8 +183,8 @@ export async function* variantGroups(
 }
 
 /**
- * Newest first, for a limited time. Add up the counts of all calls.
- * @param options from: the previous `next`, or null. forMs: milliseconds
+ * Reads from the newest for a limited time. Add up the counts of all calls.
+ * @param options from: the previous `next`, or null
  */
 export async function countDomains(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -228,10 +223,10 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
 }
 
 /**
- * `open`: mailed and can still be entered. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: by the mail
- * server, for good. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer kept.
+ * `open`: mailed and still valid. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: permanently, by
+ * the mail server. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer stored.
  */
-export type CodeFate =
+export type CodeStatus =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
 const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
@@ -251,7 +246,7 @@ export const codeFacts = (now: number, of: 'code' | 'person') => {
     ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
 };
 
-export const fateOfFacts = sql<CodeFate>`case
+export const statusOfFacts = sql<CodeStatus>`case
   when entered = 1 then 'entered'
   when live = 1 then 'open'
   when wrong_tries > 0 then 'wrong-tries'
@@ -261,7 +256,6 @@ export const fateOfFacts = sql<CodeFate>`case
   when late = 1 then 'too-late'
   else 'unknown' end`;
 
-/** @returns JSON (server/attribution/attribution.ts), each once per page */
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
     for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
@@ -277,9 +271,9 @@ export async function* attributionPages(db: Db): AsyncGenerator<readonly string[
 }
 
 /**
- * The newest leads, then people who asked for a code.
- * @param forMs for each of the two, in milliseconds
- * @returns JSON with numbers of people; some come more than once
+ * Reads the newest leads, then people who asked for a code.
+ * @param forMs time limit for each of the two
+ * @returns attributions as JSON, with numbers of people; some come more than once
  */
 export async function* newestAttributions(
   db: Db,

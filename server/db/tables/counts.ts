@@ -1,4 +1,3 @@
-// Funnel steps by day and source, and by day and variant.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -15,8 +14,8 @@ export type FunnelCount = {
 const AT_ONCE = 500;
 
 /**
- * Rows per day are bounded whatever strangers send: further sources are counted together. Processes take turns, so the bound
- * holds for all.
+ * Limits the rows per day, whatever strangers send: further sources are counted together. The limit holds for all processes,
+ * because they take turns.
  * @param bound mostSources: sources per day and step; others: the name for the rest
  */
 export async function addFunnelCounts(
@@ -64,7 +63,6 @@ export async function addFunnelCounts(
   });
 }
 
-/** Days since 1970. */
 export async function firstFunnelDay(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom('funnel_counts')
@@ -83,7 +81,6 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
   return row !== undefined;
 }
 
-/** Last day included. */
 export async function funnelSums(
   db: Db,
   {
@@ -130,13 +127,11 @@ export type VariantCount = {
   readonly count: number;
 };
 
-/** Rows are bounded, because the caller knows the variants. */
 export async function addVariantCounts(db: Db, counts: readonly VariantCount[]): Promise<void> {
   if (counts.length === 0) return;
   const keyOf = ({ day, step, variant }: VariantCount) => `${day} ${step} ${variant}`;
   await db
     .insertInto('variant_counts')
-    // In one order, so concurrent processes don't deadlock.
     .values(counts.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
     .onConflict((conflict) =>
       conflict

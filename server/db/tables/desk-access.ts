@@ -9,7 +9,6 @@ export async function insertSession(db: Db, session: DeskSession): Promise<void>
   await db.insertInto('desk_sessions').values(session).execute();
 }
 
-/** @param now milliseconds since 1970 */
 export const findSession = (
   db: Db,
   { id, now }: { id: string; now: number },
@@ -30,7 +29,6 @@ export const sessionsOf = (db: Db, { email, now }: { email: string; now: number 
     .orderBy('id', 'desc')
     .execute();
 
-/** @returns false if they have no such session */
 export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_sessions')
@@ -42,7 +40,6 @@ export async function deleteSession(db: Db, { id, email }: { id: string; email: 
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
 
-/** @returns false if the ID already exists */
 export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('desk_passkeys')
@@ -65,7 +62,7 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * @param use counter: 0 without one
+ * @param use counter: 0 for passkeys without one
  * @returns false if another use has the same count, so one is a copy
  */
 export async function noteUse(
@@ -81,7 +78,6 @@ export async function noteUse(
   return numUpdatedRows > 0n;
 }
 
-/** @returns false if they have no such passkey */
 export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_passkeys')
@@ -107,7 +103,10 @@ export async function deleteDeskAccess(db: Db, except: readonly string[] = []): 
   return deleted;
 }
 
-/** Passkeys stay. @returns number of unexpired sessions */
+/**
+ * Keeps passkeys.
+ * @returns number of unexpired sessions
+ */
 export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },

@@ -1,4 +1,3 @@
-// The audit log of desk app and commands.
 import { sql, type Selectable } from 'kysely';
 
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -22,7 +21,7 @@ export async function addToDeskLog(
 ): Promise<void> {
   let { about } = row;
   if (about !== null && pseudonym !== null) {
-    // A concurrent erasure ends before this line, or waits and then replaces the address.
+    // A concurrent erasure either has ended, or waits and then replaces the address in this line.
     await lockAddress(tx, engine, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
@@ -68,7 +67,6 @@ export const deskLogPages = (
     ({ id }) => id,
   );
 
-/** @param since milliseconds since 1970 */
 export async function wasNotedSince(
   db: Db,
   { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },

@@ -4,30 +4,23 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 export type ImportedPerson = LeadAnswers & {
   readonly id: string;
-  /** As stored. */
   readonly email: string;
-  /** Of the address (server/secrets/secrets.ts). */
   readonly pseudonyms: readonly string[];
-  /** Milliseconds since 1970. */
   readonly consentGivenAt: number | null;
 };
 
 export type ImportCounts = {
   readonly imported: number;
   readonly withoutConsentTime: number;
-  /** By an earlier import; unchanged. */
   readonly alreadyImported: number;
   readonly verified: number;
-  /** Not imported again. */
   readonly erased: number;
-  /** Suppressed for another reason (suppressions.ts). */
   readonly suppressed: number;
 };
 
 /**
  * A dry run takes no lock.
- * @param people distinct addresses; a few hundred
- * @param options now: milliseconds since 1970
+ * @param people a few hundred distinct addresses
  */
 export async function importPeople(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -41,7 +34,6 @@ export async function importPeople(
 ): Promise<ImportCounts> {
   if (dryRun) return (await sortOut(db, people)).counts;
   return db.transaction().execute(async (tx) => {
-    // One of them may be erased at this moment.
     await lockAddresses(
       tx,
       engine,

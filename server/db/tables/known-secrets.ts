@@ -1,4 +1,4 @@
-// A start with none of the known secrets would end every session and live code, so it is refused.
+// A start with none of the known secrets is refused, because it would end every session and live code.
 import type { Db } from '#server/db/engine/connect.ts';
 
 export async function knownSecretIds(db: Db): Promise<string[]> {

@@ -12,7 +12,7 @@ import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
 type Submission = Selectable<Schema['submissions']>;
 
 /**
- * Also appends the receipt.
+ * Also adds the receipt.
  * @param proof sameBrowser: the code was entered in the form's browser; asked: IDs of custom questions; firstReadAt: for a new
  * lead, or null
  */
@@ -96,7 +96,6 @@ async function allAnswers(
     : mergedAnswers(lead.answers, answers, asked);
 }
 
-/** @param email normalised */
 export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
   const row = await db.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   return row?.id;
@@ -107,17 +106,12 @@ export async function leadExists(db: Db, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Milliseconds since 1970; null if not yet */
 export type Reader = Pick<Selectable<Schema['leads']>, 'id' | 'first_read_at'>;
 
 export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
   return db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', id).executeTakeFirst();
 }
 
-/**
- * @param lead now: milliseconds since 1970
- * @returns whether it was the first time
- */
 export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('leads')
@@ -143,7 +137,7 @@ const SHOWN = [
   'l.first_verified_at',
 ] as const satisfies readonly `l.${keyof NewLead}`[];
 
-/** A lead's first receipt was written when it became one, and its ID sorts by time: so leads need no index by time. */
+/** A lead's first receipt is as old as the lead, and its ID sorts by time, so leads need no index by time. */
 const inSpan = (db: Db, { from, to }: Span) =>
   db
     .selectFrom('consent_receipts as r')
@@ -179,10 +173,8 @@ export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise
 }
 
 /**
- * Also records the change.
- * @param tx holds the lock of the e-mail address
- * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: computed from the current answers;
- * onCorrected: called for a lead
+ * Also records the change. The caller has locked the e-mail address.
+ * @param change changes: computed from the current answers; onCorrected: called for a lead
  * @returns null for an unknown person. An empty change isn't recorded
  */
 export async function correctLead(

@@ -1,4 +1,4 @@
-// Atomic across processes.
+// Counts atomically across processes.
 import { sql } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
@@ -36,15 +36,13 @@ const countIn = (db: Db, windows: readonly Window[], { now, limit }: { now: numb
         : counted.where((eb) => eb.or([isOver(now), eb('limit_windows.count', '<', limit)]));
     });
 
-/** It began ahead of every clock, so a wrong clock made it. */
+/** A start ahead of every clock was written by a wrong clock. */
 const isOver = (now: number) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${now + CLOCKS_DIFFER_MS})`;
 
 /**
- * A window begins with its first event.
- * @param windowMs milliseconds
- * @param now milliseconds since 1970
- * @returns the count, this event included, and the window's end
+ * The first event begins a window.
+ * @returns the count with this event, and the window's end
  */
 export async function countInWindow(
   db: Db,
@@ -89,26 +87,25 @@ export async function readWindow(
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
 }
 
-/** A sliding window is at most one slice too long and never too short. */
+/** A sliding window is up to one slice too long and never too short. */
 const SLICES = 24;
 
 export type SlidingWindow = {
   readonly key: string;
-  /** Read, never written. */
   readonly formerKeys?: readonly string[];
   readonly windowMs: number;
 };
 
 export type SlidingCount = {
   readonly count: number;
-  /** When one more event fits the limit. Milliseconds since 1970; 0: now. */
+  /** When one more event fits the limit; 0 for now. */
   readonly hasRoomAt: (limit: number) => number;
 };
 
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
 const sliceKey = (key: string, slice: number): string => `${key} #${slice}`;
 
-/** Fixed windows could let twice the limit pass around their end. */
+/** Fixed windows could allow twice the limit around their end. */
 export async function countInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],
@@ -168,7 +165,7 @@ export async function readSlidingWindows(
 }
 
 /**
- * All windows or none. Hold a lock (lockAddress), or parallel calls may share the last room.
+ * Counts in all windows or in none. Hold a lock (lockAddress), or parallel calls could exceed the limit.
  * @returns when there is room again; null if counted
  */
 export async function countInSlidingWindowsUpTo(
@@ -188,7 +185,6 @@ export async function endWindow(db: Db, key: string): Promise<void> {
   await db.deleteFrom('limit_windows').where('key', '=', key).execute();
 }
 
-/** A right code isn't a wrong attempt. */
 export async function uncountInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],

@@ -35,9 +35,7 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
 
 export type DomainSearch = {
   endedAt: number;
-  /** Domains without an address so far; null between two searches. */
   unused: Set<string> | null;
-  /** Remaining tables, and the last ID seen in the first of them. */
   tables: readonly (typeof TABLES_WITH_DOMAINS)[number][];
   after: string;
 };
@@ -46,11 +44,10 @@ const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
 
 export const newDomainSearch = (): DomainSearch => ({ endedAt: 0, unused: null, tables: [], after: '' });
 
-/** Addresses read per transaction, for each row that may be deleted. */
 const ADDRESSES_PER_ROW = 10;
 
 /**
- * Once a day, because without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
+ * Runs once a day: without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
  * use meanwhile is looked up again.
  */
 export async function deleteUnusedDomains(

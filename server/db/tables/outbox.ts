@@ -1,4 +1,3 @@
-// Backlog, stalls and refusals. server/jobs/ adds and removes mail.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -7,18 +6,17 @@ import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
-// Written out, not bound, so the partial indexes are used.
+// A constant instead of a parameter, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
-/** Says nothing about the mail server. */
+/** This error says nothing about the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
 
-/** A 5xx about us, which is retried. */
+/** A permanent error that concerns the site, not the mail. It is retried. */
 export const REFUSES_US = 'refuses us';
 
-/** May be about this mail only. */
 const PUT_OFF = ['4xx', 'cut off', REFUSES_US];
 
 export async function findMailOfCode(
@@ -68,7 +66,6 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
 }
 
 export type WaitingMail = {
-  /** '' for a notice. */
   readonly domain: string;
   readonly count: number;
   readonly oldestCreatedAt: number;
@@ -114,12 +111,14 @@ export async function sendingTimes(
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
   (await sendingTimes(db, { since, most: 1 })).length > 0;
 
-/** An error may concern one recipient or message. Only this many mails ... */
+/** An error may concern one recipient or message. This many mails ... */
 const MAILS_THAT_MATTER = 5;
-/** ... from this many networks concern us: more than a stranger with a few domains can cause. */
+/** ... from this many networks show that it concerns the site. A stranger with a few domains cannot cause that. */
 const NETWORKS_THAT_MATTER = 3;
 
-/** Mail has waited for `forMs` while none was sent. Ignores notices and guides, which one mailbox or filter can hold up. */
+/**
+ * No mail was sent for `forMs` although some was due. Ignores notices and guides, which a single mailbox or filter can block.
+ */
 export async function mailStandsStill(
   db: Db,
   { now, forMs }: { now: number; forMs: number },
@@ -144,7 +143,7 @@ export async function mailStandsStill(
 const REFUSED_WITHIN_MS = 3_600_000;
 const MOST_REFUSALS_READ = 1_000;
 
-/** Within an hour, mail of three networks to three domains was refused and none sent. */
+/** Within an hour, mail of three networks to three domains was refused and none was sent. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
   const since = now - REFUSED_WITHIN_MS;
   if (await wasAnySent(db, since)) return false;
@@ -177,16 +176,12 @@ export async function countRefusals(db: Db, since: number): Promise<number> {
 }
 
 export type RefusedMail = {
-  /** '' for a notice. */
   readonly domain: string;
-  /** The mail server's; '' if empty. */
   readonly reply: string;
   readonly count: number;
-  /** Milliseconds since 1970. */
   readonly lastAt: number;
 };
 
-/** Newest first. */
 export async function refusedMail(
   db: Db,
   { since, most }: { readonly since: number; readonly most: number },

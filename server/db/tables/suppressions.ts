@@ -1,4 +1,4 @@
-// Listed by pseudonym, to outlive an erasure; and in clear until then, to outlive a lost secret.
+// Entries have a pseudonym, which survives an erasure, and until then the address, which survives a lost secret.
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -9,7 +9,7 @@ export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
- * @param entry keys: pseudonyms (server/secrets/secrets.ts), newest first; email: as stored, null if erased
+ * @param entry keys: pseudonyms, newest first; email: null if erased
  * @returns false if already listed for this reason, with its address
  */
 export async function suppress(
@@ -32,7 +32,6 @@ export async function suppress(
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {
     if (listed.email !== null || email === null) return false;
-    // An erasure or expiry had removed the address.
     await tx
       .updateTable('suppressions')
       .set({ email, note, created_at: now })
@@ -68,7 +67,10 @@ const suppressionsOfMany = (
     .orderBy('created_at')
     .execute();
 
-/** @param addresses a few hundred @returns by pseudonym, and by address */
+/**
+ * @param addresses a few hundred
+ * @returns reasons by pseudonym and by address
+ */
 export async function suppressionReasons(
   db: Db,
   addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
@@ -84,7 +86,7 @@ export async function suppressionReasons(
   return reasons;
 }
 
-/** Except an operator's entries for an address not erased since. */
+/** Keeps the operator's entries for an address that wasn't erased since. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
   await tx
     .deleteFrom('suppressions')
@@ -130,7 +132,6 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
 
 type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
 
-/** Newest first. */
 export const newestSuppressions = (
   db: Db,
   { after, most }: { readonly after: ListPlace | null; readonly most: number },
@@ -139,7 +140,7 @@ export const newestSuppressions = (
     .selectFrom('suppressions')
     .selectAll()
     .$if(after !== null, (query) =>
-      // Redundant bound for the index.
+      // A redundant bound that lets the index be used.
       query
         .where('created_at', '<=', after!.created_at)
         .where((eb) =>
@@ -165,8 +166,8 @@ export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<vo
 }
 
 /**
- * Ignores an operator's notes.
- * @param since inclusive; milliseconds since 1970
+ * Ignores the operator's notes.
+ * @param since inclusive
  */
 export async function ownWithdrawalSince(
   db: Db,

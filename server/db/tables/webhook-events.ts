@@ -3,7 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 
-// Written out, not bound, so the partial indexes are used.
+// A constant instead of a parameter, so the partial indexes are used.
 const isQueued = sql<boolean>`state = 'queued'`;
 const isDead = sql<boolean>`state = 'dead'`;
 
@@ -24,7 +24,6 @@ export type ListedEvent = Omit<
   'payload' | 'lease_id' | 'leased_until' | 'position' | 'reply'
 > & { readonly answer: string | null };
 
-/** Dead ones first, then oldest. */
 export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
   const some = (which: typeof isQueued, limit: number) =>
     db
@@ -51,7 +50,7 @@ export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
 }
 
 /**
- * @param ids null: all of them
+ * @param ids null for all
  * @returns how many
  */
 export async function reviveEvents(

@@ -1,5 +1,4 @@
-// Digits are derived when the mail is composed. No link, picture or visitor's words, so it carries no stranger's message and
-// gives filters nothing to object to.
+// Without link, picture and visitor's words, the mail carries no stranger's message and rarely triggers filters.
 import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -15,7 +14,7 @@ import {
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** Later mailing restarts the code's lifetime. */
+/** A code mailed later gets a new lifetime. */
 const LATE_MS = 1_000;
 
 export const queueCodeMail = (
@@ -38,8 +37,8 @@ export const codeKind: LetterKind = {
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
-    // Updated before sending, so the mail states the truth. It is sent at most one lifetime after the code was made, so a code
-    // lives for two at most.
+    // Updated before sending, so the mail states the right time. The mail is sent at most one lifetime after the code was made,
+    // so a code is valid for at most two.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
     const validForMs = expiresAt - now;
@@ -56,7 +55,6 @@ type Facts = {
   readonly reference: string;
   readonly validForMs: number;
   readonly title: string;
-  /** For screen readers and translators. */
   readonly language: string;
 };
 

@@ -1,4 +1,3 @@
-// Digits are derived when the mail is composed. In English, like the desk.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -19,7 +18,6 @@ const Payload = z.object({ signInId: z.string(), host: z.string() });
 
 const recipientOf = (email: string): string => asciiAddress(email) ?? email;
 
-/** @param email of a desk user @param host of DESK_URL */
 export async function queueDeskCodeMail(
   tx: Db,
   mail: { id: string; email: string; signInId: string; host: string; now: number },
@@ -47,7 +45,6 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-/** @param facts minutes: until the code expires */
 function composeDeskCodeEmail({
   digits,
   host,
@@ -65,7 +62,7 @@ function composeDeskCodeEmail({
     `It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works once. No one who works for you needs it: give it to no one.`,
     'If you did not ask for a code, someone typed your address at the desk. Without this code they cannot get in.',
   ];
-  // No digits, because a locked phone shows the subject.
+  // A locked phone shows the subject, so it has no digits.
   const subject = `Your code for the desk of ${title}`;
   return {
     subject,

@@ -1,4 +1,4 @@
-// Its row holds the stats, counted once; leads are read when it is composed.
+// The row holds the stats, which are counted once. Leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -26,7 +26,6 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
 const PeriodFigures = z.object({
-  /** Milliseconds since 1970. */
   from: z.number(),
   /** 1, or 7 for a week. */
   days: z.number(),
@@ -34,7 +33,6 @@ const PeriodFigures = z.object({
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
   sources: z.array(z.object({ source: z.string(), leads: z.number() })),
 });
-/** Numbers and sources, nothing about a person. */
 export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
 export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
@@ -76,7 +74,6 @@ const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> =
   whole: 'whole',
 };
 
-/** Far larger numbers than people. */
 const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
@@ -181,11 +178,9 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
   ];
 }
 
-/** Characters; narrow enough for a phone. */
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** @param share of the longest bar, from 0 to 1 */
 function textBar(share: number): string {
   const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');

@@ -28,7 +28,6 @@ const LINK = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
 const headerOf = ({ parsed }: ReceivedMail, name: string): string | undefined =>
   parsed.headers.find(({ key }) => key === name)?.value;
 
-/** Replaces the public origin with the server's own. */
 const pathIn = (text: string, api: string): string =>
   new RegExp(`https://guide\\.example\\.com(${api}\\?t=\\S+)`).exec(text)?.[1] ??
   assert.fail(`no ${api} in it`);

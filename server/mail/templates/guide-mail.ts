@@ -1,4 +1,5 @@
-// A link for any device, or an attached file. Its reader agreed to it, so it carries an unsubscribe link. No tracking pixel.
+// Contains a link for any device, or an attached file. Its reader agreed to it, so it carries an unsubscribe link. It has no
+// tracking pixel.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -27,7 +28,6 @@ import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
-/** A guide that arrives days later is a surprise. */
 const WORTH_SENDING_MS = 24 * 3_600_000;
 
 /** Lets codes go first, because visitors wait for them. */
@@ -56,11 +56,7 @@ export type GuideAgain =
       readonly reasons: readonly SuppressionReason[];
     };
 
-/**
- * The caller wakes the worker.
- * @param tx holds the lock of the e-mail address
- * @param request email: as stored; id: a UUID of version 7; now: milliseconds since 1970
- */
+/** The caller holds the lock of the e-mail address and wakes the worker. */
 export async function sendGuideAgain(
   tx: Db,
   { config, secrets }: { readonly config: Pick<Config, 'guideEmail'>; readonly secrets: Secrets },

@@ -16,39 +16,33 @@ export type LetterParts = {
   readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   readonly language: string;
-  /** Button colour, #rrggbb; dark enough for white text. */
   readonly accent: string;
-  /** For mail that advertises. */
+  /** Shown in mail that advertises. */
   readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   readonly publicUrl: string;
-  /** Null if disabled. */
   readonly guide: GuideMail | null;
 };
 
 export type GuideMail = {
   readonly words: GuideEmail;
-  /** Null if the mail has a link. */
   readonly attachment: string | null;
 };
 
 export type LetterKind = {
-  /** Milliseconds from its queueing. */
   readonly mayWaitMs: (parts: LetterParts) => number;
-  /** False for a letter its reader just requested, and for the operator's. */
+  /** False for mail that its reader just requested, and for the operator's. */
   readonly respectsSuppression: boolean;
   /**
-   * At each attempt.
-   * @param now milliseconds since 1970
-   * @returns null if it is permanently irrelevant
+   * Called at each attempt.
+   * @returns null if the mail is no longer wanted
    */
   readonly compose: (parts: LetterParts, mail: MailJob, now: number) => Promise<Letter | null>;
 };
 
-// A column of text for every mail program, light or dark.
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
-/** Text, because mail programs block pictures, and SVG above all. */
+/** Mail programs block pictures, above all SVG. */
 export const letterhead = (title: string): string =>
   `<p style="margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid #8b8676;font-size:20px;line-height:1.3">${escapeHtml(title)}</p>`;
 
@@ -58,11 +52,9 @@ export const largeDigits = (digits: string): string =>
 export const heading = (content: string): string =>
   `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;
 
-/** @param content HTML */
 export const footnote = (content: string): string =>
   `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
 
-/** @param body HTML, an element each */
 export const letterHtml = ({
   title,
   language,

@@ -190,7 +190,6 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('never@example.com');
         const processes = [newsOf(server), newsOf(server)];
         const look = () => Promise.all(processes.map((news) => news()));
-        // On the 21st at noon, the last complete day is the 20th.
         await look();
         await look();
         server.wakeWorker();
@@ -260,7 +259,6 @@ for (const engine of ENGINES) {
         async (server) => {
           const { database, config, service } = server;
           await becomeLead(server, 'ada@example.com');
-          // From Friday noon to the Sunday of the next week; each day the process starts again.
           for (let day = 1; day <= 9; day += 1) {
             await server.advance(86_400);
             await newsOf(server)();

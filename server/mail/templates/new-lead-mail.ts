@@ -1,4 +1,4 @@
-// A row holds only the lead's ID or the hour; leads are read when the mail is composed, so an erased lead isn't reported.
+// The row holds only the lead's ID or the hour. Leads are read when the mail is composed, so an erased lead isn't reported.
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
@@ -33,19 +33,18 @@ import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { answersByLabel, labelAndAnswer } from '#shared/own-fields.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
-/** Single mails per hour. */
 const ONE_BY_ONE_MAX = 10;
 const NAMED_MAX = 50;
 export const WORTH_SENDING_MS = 24 * HOUR_MS;
 /** By then every lead of an hour is stored, even with differing clocks. */
 const GRACE_MS = 60_000;
-/** In case no process ran when an hour ended. */
+/** No process may have run when an hour ended. */
 const HOURS_BACK = 3;
 
 const OfLead = z.object({ leadId: z.string() });
 const OfHour = z.object({ from: z.number() });
 
-/** Characters of the label column. The answer to a longer question is below it. */
+/** Width of the label column in characters. The answer to a longer question is below it. */
 const LABEL_MAX_WIDTH = 24;
 
 const hourOf = (now: number) => now - (now % HOUR_MS);
@@ -59,7 +58,7 @@ export async function queueNewLeadMail(
   await addMail(tx, { id, recipient, now, kind: 'new-lead', payload: { leadId } });
 }
 
-/** Once per ended hour, across all processes. */
+/** Queues once per ended hour, across all processes. */
 export async function queueFullHours(
   db: Db,
   { recipient, now }: { recipient: string; now: number },
@@ -73,7 +72,7 @@ export async function queueFullHours(
   }
 }
 
-/** Deterministic, so it is queued only once. */
+/** Deterministic, so the mail is queued only once. */
 export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
   uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
 
@@ -155,7 +154,6 @@ export function composeNewLeadEmail(
   });
 }
 
-/** @param facts count: including leads not named */
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
   {
@@ -214,7 +212,6 @@ export const inSmallWords = (text: string): Block => ({
   html: `<p style="margin:0 0 16px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
 });
 
-/** @param count total number, including leads not listed */
 export function listOf(
   words: NewLeadEmail,
   language: string,
@@ -243,7 +240,6 @@ export function listOf(
   ];
 }
 
-/** With its number, in the given language. */
 export const counted = (
   text: Parameters<typeof pluralForm>[0],
   count: number,
@@ -273,18 +269,19 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
     )
     .join(', ');
 
-/** 14:05 UTC, because the operator's time zone is unknown. */
+/** The operator's time zone is unknown, so times are UTC: 14:05 UTC */
 const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
 const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
 
-/** 21 November 2026, 14:05 UTC */
 const momentIn = (language: string, at: number): string =>
   new Date(at).toLocaleString(language, { ...DAY, ...TIME });
 
-/** 21 November 2026 */
 export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
 
-/** 16 – 22 November 2026. @param to beginning of the day after the last */
+/**
+ * Writes 16 – 22 November 2026.
+ * @param to beginning of the day after the last
+ */
 export const daysIn = (language: string, from: number, to: number): string =>
   new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
 

@@ -1,4 +1,4 @@
-// Composed when queued; the row holds subject and text.
+// The notice is composed when queued, so the row holds subject and text.
 import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/engine/connect.ts';
