@@ -113,7 +113,7 @@ export const FAULTS: readonly PlantedFault[] = [
   const known = await tx.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
   if (known) {
     const stored = { codesMailed: 0, expiresAt: now } as const;
-    const invented = { id: randomUUIDv7(), secret_id: secrets[0].id } as Code;
+    const invented = { id: uuid(), secret_id: secrets[0].id } as Code;
     return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
   const turn = await findTurn(tx, lane, { now, codeTtlSeconds: config.codeTtlSeconds });
@@ -124,11 +124,11 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'nothing about a lead changes before verification',
     fault: 'update the lead when the form arrives',
     file: 'server/leads/ask-for-code.ts',
-    find: '  if (challenge === undefined) {\n    const id = randomUUIDv7();\n',
+    find: '  if (challenge === undefined) {\n    const id = newIdAt(now);\n',
     replace: `
   await tx.updateTable('leads').set({ name: form.name }).where('email', '=', form.email).execute();
   if (challenge === undefined) {
-    const id = randomUUIDv7();
+    const id = newIdAt(now);
 `,
     tests: [LEADS],
   },

@@ -56,16 +56,8 @@ export type LeadFilter = {
 };
 
 /** Few rows may match, so an unlimited statement would scan a long table. */
-export const isNarrow = ({
-  search,
-  missingIn,
-  exportedIn,
-  flag,
-  domain,
-  answer,
-  attributionHolds,
-}: LeadFilter): boolean =>
-  [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
+export const isNarrow = ({ since, until, newestFirst, ...conditions }: LeadFilter): boolean =>
+  Object.values(conditions).some((condition) => condition !== undefined);
 
 /** The part that SQL cannot judge. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { hasRow } from '#server/db/engine/row-counts.ts';
 import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
 export type FunnelCount = {
@@ -74,13 +75,7 @@ export async function firstFunnelDay(db: Db): Promise<number | null> {
 }
 
 export async function isSourceCounted(db: Db, source: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('funnel_counts')
-    .select('day')
-    .where('source', '=', source)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('funnel_counts').select('day').where('source', '=', source));
 }
 
 /** Last day included. */

@@ -5,6 +5,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
@@ -103,8 +104,7 @@ export async function findLeadId(db: Db, email: string): Promise<string | undefi
 }
 
 export async function leadExists(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('leads').select('id').where('id', '=', id));
 }
 
 /** Milliseconds since 1970; null if not yet */
@@ -119,13 +119,13 @@ export async function findReader(db: Db, id: string): Promise<Reader | undefined
  * @returns whether it was the first time
  */
 export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('leads')
-    .set({ first_read_at: now })
-    .where('id', '=', id)
-    .where('first_read_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(
+    tx
+      .updateTable('leads')
+      .set({ first_read_at: now })
+      .where('id', '=', id)
+      .where('first_read_at', 'is', null),
+  );
 }
 
 export type NewLead = Pick<
@@ -164,10 +164,7 @@ export const newLeadsOf = (db: Db, span: Span, most: number): Promise<NewLead[]>
   inSpan(db, span).select(SHOWN).orderBy('r.id').limit(most).execute();
 
 export async function countNewLeads(db: Db, span: Span): Promise<number> {
-  const { count } = await inSpan(db, span)
-    .select((eb) => eb.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return countRows(inSpan(db, span));
 }
 
 export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
