@@ -32,19 +32,14 @@ export type Resource = {
 /** The bytes per encoding, or a function that makes them. They are kept, not copied. */
 type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
 
-export function createResource({
-  type,
-  cacheControl,
-  bodies,
-  always,
-  mark = '',
-}: {
+export function createResource(options: {
   mark?: string | undefined;
   type: string;
   cacheControl: string;
   bodies: Bodies;
   always: HeaderList;
 }): Resource {
+  const { type, cacheControl, bodies, always, mark = '' } = options;
   const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
   const vary = available.length > 1 ? ['vary', 'accept-encoding'] : [];
   const represent = (encoding: Encoding, body: Buffer): Representation => {

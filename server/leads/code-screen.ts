@@ -20,14 +20,7 @@ export async function findCodeScreen(
   db: Db,
   browserId: string,
   id: string | undefined,
-  {
-    hasSession,
-    form,
-    secrets,
-    sender,
-    resendSeconds,
-    now,
-  }: {
+  wanted: {
     readonly hasSession: boolean;
     readonly form: OwnForm;
     readonly secrets: Secrets;
@@ -36,6 +29,7 @@ export async function findCodeScreen(
     readonly now: number;
   },
 ): Promise<OpenChallenge | null> {
+  const { hasSession, form, secrets, sender, resendSeconds, now } = wanted;
   const challenge =
     (await findChallenge(db, 'open', { browserId, now, id })) ??
     (id === undefined ? undefined : await findChallenge(db, 'verified', { browserId, now, id }));

@@ -132,9 +132,8 @@ async function deliverMail(
     onEvent({ type: 'dropped' });
     return;
   }
-  const sent = await withinTime(cutOff, (signal) =>
-    mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal),
-  );
+  const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
+  const sent = await mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal);
   const now = clock();
   const outcome =
     sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
@@ -185,24 +184,6 @@ async function suppressDead(
     const leadId = await findLeadId(tx, email);
     if (leadId !== undefined) await onLeadBounced(tx, { leadId, now });
   });
-}
-
-/** AbortSignal.timeout would keep each signal for its whole time. */
-async function withinTime<Result>(
-  cutOff: AbortSignal,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  const timer = setTimeout(end, DELIVERY_TIMEOUT_MS);
-  cutOff.addEventListener('abort', end);
-  if (cutOff.aborted) end();
-  try {
-    return await work(ending.signal);
-  } finally {
-    clearTimeout(timer);
-    cutOff.removeEventListener('abort', end);
-  }
 }
 
 // A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a

@@ -44,17 +44,13 @@ export type WebhookSender = {
 };
 
 /** @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them */
-export function createWebhookSender({
-  secrets,
-  allowPrivate,
-  resolve = resolveOnThisMachine,
-  timeoutMs = TIMEOUT_MS,
-}: {
+export function createWebhookSender(parts: {
   secrets: readonly string[];
   allowPrivate: boolean;
   resolve?: ResolveName | undefined;
   timeoutMs?: number | undefined;
 }): WebhookSender {
+  const { secrets, allowPrivate, resolve = resolveOnThisMachine, timeoutMs = TIMEOUT_MS } = parts;
   const signers = secrets.map((secret) => new Webhook(secret));
   // One endpoint would wait for another. The worker limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };

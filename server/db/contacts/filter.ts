@@ -68,13 +68,8 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
 }
 
 /** Conditions about a person `p`. */
-export function mayBeWanted({
-  flag,
-  search,
-  domain,
-  answer,
-  attributionHolds,
-}: LeadFilter): readonly RawBuilder<unknown>[] {
+export function mayBeWanted(filter: LeadFilter): readonly RawBuilder<unknown>[] {
+  const { flag, search, domain, answer, attributionHolds } = filter;
   const column = (name: string) => sql.ref(`p.${name}`);
   const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
   const searched = (text: string) =>

@@ -64,17 +64,14 @@ export async function lookForPeople(
   db: Db,
   state: LeadState,
   asked: LeadFilter,
-  {
-    from,
-    isWanted = () => true,
-    ...limits
-  }: {
+  options: {
     readonly from: string | null;
     readonly isWanted?: (person: LeadRecord) => boolean;
     readonly most: number;
     readonly forMs: number;
   },
 ): Promise<LookForPeople> {
+  const { from, isWanted = () => true, ...limits } = options;
   const filter = asStored(asked);
   const read = async (where: RawBuilder<unknown>) =>
     (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();

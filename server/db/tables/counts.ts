@@ -81,12 +81,7 @@ export async function isSourceCounted(db: Db, source: string): Promise<boolean> 
 /** Last day included. */
 export async function funnelSums(
   db: Db,
-  {
-    from,
-    last,
-    mostSources,
-    source,
-  }: {
+  span: {
     readonly from: number;
     readonly last: number;
     readonly mostSources: number;
@@ -96,6 +91,7 @@ export async function funnelSums(
   readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
   readonly sources: readonly { readonly source: string; readonly count: number }[];
 }> {
+  const { from, last, mostSources, source } = span;
   const within = db
     .selectFrom('funnel_counts')
     .where('day', '>=', from)

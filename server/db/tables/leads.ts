@@ -20,15 +20,7 @@ type Submission = Selectable<Schema['submissions']>;
 export async function mergeLead(
   tx: Db,
   submission: Submission,
-  {
-    leadId,
-    receiptId,
-    verifiedFromAddress,
-    sameBrowser,
-    asked,
-    firstReadAt,
-    now,
-  }: {
+  proof: {
     leadId: string;
     receiptId: string;
     verifiedFromAddress: string;
@@ -38,6 +30,7 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<Reader> {
+  const { leadId, receiptId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
   const asksMore = asked.length > 0 || submission.answers !== null;
   const { name, company } = submission;
   const named = {
@@ -184,13 +177,7 @@ export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise
  */
 export async function correctLead(
   tx: Db,
-  {
-    email,
-    id,
-    now,
-    changes,
-    onCorrected,
-  }: {
+  change: {
     email: string;
     id: string;
     now: number;
@@ -198,6 +185,7 @@ export async function correctLead(
     onCorrected?: (leadId: string) => Promise<void>;
   },
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
+  const { email, id, now, changes, onCorrected } = change;
   const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
   const imported =
     lead === undefined

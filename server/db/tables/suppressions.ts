@@ -15,13 +15,7 @@ export type Withdrawal = Selectable<Schema['withdrawals']>;
  */
 export async function suppress(
   tx: Db,
-  {
-    keys,
-    reason,
-    email,
-    note = null,
-    now,
-  }: {
+  entry: {
     keys: readonly [string, ...string[]];
     reason: SuppressionReason;
     email: string | null;
@@ -29,6 +23,7 @@ export async function suppress(
     now: number;
   },
 ): Promise<boolean> {
+  const { keys, reason, email, note = null, now } = entry;
   const known = await suppressionsOf(tx, { keys, email: email ?? '' });
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {

@@ -48,17 +48,13 @@ export const deskCodeKind: LetterKind = {
 };
 
 /** @param facts minutes: until the code expires */
-function composeDeskCodeEmail({
-  digits,
-  host,
-  title,
-  minutes,
-}: {
+function composeDeskCodeEmail(facts: {
   digits: string;
   host: string;
   title: string;
   minutes: number;
 }): Letter {
+  const { digits, host, title, minutes } = facts;
   const before = `Here is your code to sign in at the desk of ${title}.`;
   const after = [
     `Type it at ${host}, in the browser where you asked for it.`,
