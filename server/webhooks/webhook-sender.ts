@@ -163,7 +163,7 @@ function whatBroke(error: unknown): string {
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
-export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
+function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead
       ? [

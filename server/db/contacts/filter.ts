@@ -56,8 +56,10 @@ export type LeadFilter = {
 };
 
 /** Few rows may match, so an unlimited statement would scan a long table. */
-export const isNarrow = ({ since, until, newestFirst, ...conditions }: LeadFilter): boolean =>
-  Object.values(conditions).some((condition) => condition !== undefined);
+export const isNarrow = (filter: LeadFilter): boolean =>
+  Object.entries(filter).some(
+    ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
+  );
 
 /** The part that SQL cannot judge. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {

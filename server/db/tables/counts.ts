@@ -45,8 +45,8 @@ export async function addFunnelCounts(
     const rows = new Map<string, FunnelCount>();
     for (const one of counts) {
       const named = sources(one);
-      const hasRow = one.source === others || named.has(one.source) || named.size < mostSources;
-      const source = hasRow ? one.source : others;
+      const hasOwnRow = one.source === others || named.has(one.source) || named.size < mostSources;
+      const source = hasOwnRow ? one.source : others;
       if (source !== others) named.add(source);
       const key = `${one.day} ${one.step} ${source}`;
       rows.set(key, { ...one, source, count: (rows.get(key)?.count ?? 0) + one.count });
