@@ -33,6 +33,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'engine/ids.ts',
       'engine/outages.ts',
       'engine/page-through-table.ts',
+      'engine/row-counts.ts',
       'migrations/migrate.ts',
       'tables/*',
       'queries/*',

@@ -183,7 +183,7 @@ async function printExports(desk: Desk, json: boolean): Promise<void> {
   const exports = await listExports(database.db);
   const rows = exports.map(({ name, last, leads }) => ({
     name,
-    last_at: isoTime(last.to),
+    last_at: isoTime(last.at),
     last_leads: last.leads,
     leads,
   }));

@@ -112,10 +112,12 @@ Example:
       };
       for (let at = 0; at < people.length; at += AT_ONCE) {
         desk.signal.throwIfAborted();
-        // IDs of one millisecond are ordered, so people keep the order of the file.
-        const batch = people
-          .slice(at, at + AT_ONCE)
-          .map((person) => ({ ...person, id: uuid(), pseudonyms: pseudonymsOf(secrets, person.email) }));
+        // In the order of the file.
+        const batch = people.slice(at, at + AT_ONCE).map((person, index) => ({
+          ...person,
+          id: uuid({ msecs: now, seq: at + index }),
+          pseudonyms: pseudonymsOf(secrets, person.email),
+        }));
         const fileName = path.basename(file);
         const written = await importPeople(database, batch, { consentSource, fileName, now, dryRun });
         // Logged with the first people, because the import may be stopped before the last.

@@ -3,7 +3,6 @@ import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attr
 import { attributionPages } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 
 const NAMES_KEPT = 10_000;
@@ -26,9 +25,7 @@ export async function complainOfOrigin(
   const { nameOf, are } = KINDS[kind];
   if (kind === 'source' && (await isSourceCounted(db, shownSource(wanted)))) return null;
   const names = new Set<string>();
-  const collect = createCollector();
   for await (const attributions of attributionPages(db)) {
-    collect();
     for (const json of attributions) {
       const name = nameOf(readAttribution(json));
       if (name === undefined) continue;

@@ -1,4 +1,3 @@
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasOwnAnswers, hasVariants, leadPages } from '#server/db/contacts/people.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/contacts/filter.ts';
@@ -29,12 +28,10 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
   { state, source, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
-  const collect = createCollector();
   let left = limit;
   const isNamed = source !== undefined && state !== 'imported';
   const attributionHolds = isNamed ? hintsOf(source) : undefined;
   for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
-    collect();
     const leads = page.values().map((record) => ({ id: record.id, lead: make(record) }));
     const chosen = source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
     yield chosen.take(left).map((one) => {

@@ -10,7 +10,6 @@ import {
   type ReadOptions,
 } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 export type PeopleFile = ReadOptions & {
@@ -25,11 +24,9 @@ export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
   onColumns: (headings: Headings) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
-  const collect = createCollector();
   let columns: Columns | undefined;
   for await (const event of readCsv(handle)) {
     signal.throwIfAborted();
-    collect();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {

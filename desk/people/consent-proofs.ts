@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { CommandFailure } from '#desk/command-failure.ts';
 import { personalDataOf } from '#desk/people/held-data.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
@@ -7,7 +5,6 @@ import { secondOf } from '#desk/shown-time.ts';
 import type { ChainEntry, ChainError, Contents, RowKind } from '#server/consent/chain.ts';
 import { verifyChain, type ChainReport, type CheckOptions } from '#server/consent/check.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import { escapeHtml } from '#server/platform/text.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -23,17 +20,7 @@ export type Watching = {
 export const sealAll = (
   service: Service,
   { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Watching>,
-): Promise<unknown> => {
-  const collect = createCollector();
-  return sealConsents(service, {
-    shouldStop: () => signal.aborted,
-    onSealed,
-    rest: () => {
-      collect();
-      return setImmediate();
-    },
-  });
-};
+): Promise<unknown> => sealConsents(service, { shouldStop: () => signal.aborted, onSealed });
 
 export async function checkChain(
   service: Service,

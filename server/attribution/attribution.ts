@@ -5,14 +5,15 @@ export type Attribution = Touch & { readonly first?: Touch };
 
 const HEADER_MAX_LENGTH = 8_192;
 
-/** Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin. */
-export function attributionOf({
-  visit,
-  referer,
-}: {
+/**
+ * Reads the campaign header; without it, the URL in Referer, which browsers send in full to the same origin.
+ * @param headers the values of `x-visit` and `referer`
+ */
+export function attributionOf(headers: {
   readonly visit: string | string[] | undefined;
   readonly referer: string | undefined;
 }): Attribution {
+  const { visit, referer } = headers;
   if (typeof visit !== 'string' || visit.length > HEADER_MAX_LENGTH) {
     const query = referer === undefined ? null : (URL.parse(referer)?.searchParams ?? null);
     query?.delete('referrer');

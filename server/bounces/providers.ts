@@ -74,12 +74,9 @@ function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: Buffer | string): S
  */
 function bounced(
   email: string,
-  {
-    answers,
-    isSure,
-    happenedAt,
-  }: { answers: readonly (string | null | undefined)[]; isSure: boolean; happenedAt: number },
+  bounce: { answers: readonly (string | null | undefined)[]; isSure: boolean; happenedAt: number },
 ): MailReport[] {
+  const { answers, isSure, happenedAt } = bounce;
   const given = answers.filter((answer) => typeof answer === 'string');
   const meaning = meaningOfAll(given);
   const isDead = meaning === 'no such address' || (isSure && meaning === 'unclear');
@@ -151,12 +148,8 @@ function createSes(topic: string, fetchIt: Fetch): Provider {
   };
 }
 
-function sesReports({
-  notificationType,
-  eventType,
-  bounce,
-  complaint,
-}: z.infer<typeof SesNotification>): MailReport[] {
+function sesReports(notification: z.infer<typeof SesNotification>): MailReport[] {
+  const { notificationType, eventType, bounce, complaint } = notification;
   const type = notificationType ?? eventType;
   if (type === 'Bounce' && bounce?.bounceType === 'Permanent') {
     // The e-mail address exists; its owner unsubscribed at SES.

@@ -58,7 +58,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'server/http/host-and-origin.ts': ['The request has to name one host. Please send one Host header.'],
   'server/http/load-shedding.ts': ['This process uses too much memory. Please restart it.'],
-  'server/http/send-resource.ts': ['bytes …-…/…'],
   'server/campaign/article.ts': ['… width="…" height="…" loading="lazy"'],
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['attempts without challenge', 'attempts at live codes', 'attempts at nothing'],

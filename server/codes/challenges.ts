@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { hasChanged } from '#server/db/engine/row-counts.ts';
 import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts';
 
 export type Challenge = Selectable<Schema['submissions']>;
@@ -112,10 +113,7 @@ export async function countAttemptAt(
   table: 'submissions' | 'desk_sign_ins',
   { id, most }: { readonly id: string; readonly most: number },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await countingAttempt(tx, table, most)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(countingAttempt(tx, table, most).where('id', '=', id));
 }
 
 export async function giveAttemptBack(tx: Db, id: string): Promise<void> {

@@ -7,6 +7,7 @@ import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { hasChanged } from '#server/db/engine/row-counts.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
@@ -24,13 +25,9 @@ export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<vo
  * @returns false if another call has just used it
  */
 export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable(table)
-    .set({ used_at: now })
-    .where('id', '=', id)
-    .where('used_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(
+    tx.updateTable(table).set({ used_at: now }).where('id', '=', id).where('used_at', 'is', null),
+  );
 }
 
 export async function endCodes(

@@ -6,6 +6,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { RowFacts } from '#server/consent/sealer.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { changedRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
@@ -205,13 +206,13 @@ export const createProofEraser =
     const content = { erased_at: isoTime(now) };
     const erasures = erased.map(({ row_id: rowId }) => ({ kind: 'erasure', rowId, content }) as const);
     await appendEntries(tx, erasures, { secrets, now });
-    const { numUpdatedRows } = await tx
-      .updateTable('consent_chain')
-      .set({ content: null, salt: null })
-      .where(isAbout)
-      .where('kind', '<>', 'erasure')
-      .executeTakeFirstOrThrow();
-    return Number(numUpdatedRows);
+    return changedRows(
+      tx
+        .updateTable('consent_chain')
+        .set({ content: null, salt: null })
+        .where(isAbout)
+        .where('kind', '<>', 'erasure'),
+    );
   };
 
 const ERRORS_PER_ENTRY = 1_000;

@@ -19,7 +19,6 @@ import { OVERLAP_MS, readRows, type RowFacts, unsealedPages } from '#server/cons
 import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 
 export type ChainReport = {
@@ -68,14 +67,11 @@ export async function verifyChain(
   let [entries, erased, after] = [0, 0, Number.MIN_SAFE_INTEGER];
   let head = BEGINNING;
   let isAnchored = anchor?.position === 0 && anchor.hash === head.hash;
-  // Collecting garbage lowers peak memory by 10 MB.
-  const collect = createCollector();
 
   const checkRest = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
     for await (const page of pagesAfter(after, readAfter, ({ position }) => position)) {
-      collect();
       for (const entry of page) {
         const { position, hash } = entry;
         const content = readContent(entry);
@@ -98,7 +94,6 @@ export async function verifyChain(
   while (await checkRest());
   for (const error of await checkHead(db, signed, head)) report(error);
   for await (const ids of unsealedPages(db, '')) {
-    collect();
     for (const id of ids) if (!isRecent(id, now)) report(unsealed(id));
   }
   if (anchor !== undefined && !isAnchored)

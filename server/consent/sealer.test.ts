@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { constants, performance, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import type { Contents } from '#server/consent/chain.ts';
 import { countNewLeads } from '#server/db/tables/leads.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer, sealConsents, unsealedPages } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
-import { until } from '#testing/until.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ROWS = 300;
@@ -30,39 +27,7 @@ async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
   await database.db.insertInto('withdrawals').values(rows).execute();
 }
 
-const isForced = (entry: PerformanceEntry): boolean => {
-  const { flags } = (entry as PerformanceEntry & { readonly detail: NodeGCPerformanceDetail }).detail;
-  return (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
-};
-
 describe('sealing while visitors are served', () => {
-  it('never forces garbage collection, whatever visitors allocate', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      await agree(server, 'ada@example.com');
-      await withdraw(server);
-      const forced: PerformanceEntry[] = [];
-      const observer = new PerformanceObserver((list) => forced.push(...list.getEntries().filter(isForced)));
-      observer.observe({ entryTypes: ['gc'] });
-      const ofVisitors: number[][] = [];
-      const grow = () => ofVisitors.push(Array.from({ length: 3e6 }, () => 0));
-      const clock = () => {
-        grow();
-        return server.now();
-      };
-      try {
-        await createSealer({ ...server.service, clock }, () => false)();
-        const ended = performance.now();
-        const collect = createCollector();
-        grow();
-        collect();
-        await until(() => forced.some(({ startTime }) => startTime >= ended));
-        assert.ok(ofVisitors.length >= 3, `the clock was asked ${ofVisitors.length} times`);
-        assert.equal(forced.filter(({ startTime }) => startTime < ended).length, 0);
-      } finally {
-        observer.disconnect();
-      }
-    }));
-
   it('rests between batches for longer than they take', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');

@@ -137,13 +137,7 @@ async function ownerOf(
 export async function undoSuppressions(
   tx: Db,
   engine: OpenDatabase['engine'],
-  {
-    address,
-    reasons,
-    note,
-    secrets,
-    now,
-  }: {
+  undo: {
     readonly address: ListedAddress;
     readonly reasons: readonly SuppressionReason[];
     readonly note: string | null;
@@ -155,6 +149,7 @@ export async function undoSuppressions(
   readonly left: readonly ListedSuppression[];
   readonly position: number | null;
 }> {
+  const { address, reasons, note, secrets, now } = undo;
   const entries = await listSuppressions(tx, address);
   const isRemoved = ({ reason, owner }: ListedSuppression) => owner !== 'person' && reasons.includes(reason);
   const removed = entries.filter(isRemoved);

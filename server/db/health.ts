@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 
 import { Kysely, sql } from 'kysely';
 
@@ -21,12 +22,11 @@ import { HOUR_MS } from '#server/platform/time.ts';
  * @returns "file lost" if the file was deleted or replaced
  * @throws the database's error
  */
-export async function pingDatabase({
-  db,
-  isFileOurs,
-}: Pick<OpenDatabase, 'db' | 'isFileOurs'>): Promise<'well' | 'file lost'> {
-  await sql`select 1`.execute(db);
-  return isFileOurs() ? 'well' : 'file lost';
+export async function pingDatabase(
+  database: Pick<OpenDatabase, 'db' | 'isFileOurs'>,
+): Promise<'well' | 'file lost'> {
+  await sql`select 1`.execute(database.db);
+  return database.isFileOurs() ? 'well' : 'file lost';
 }
 
 const TRY_EVERY_MS = 5_000;
@@ -52,18 +52,9 @@ export function createWriteCheck(
       triedAt = clock();
       trying = tryOnce();
     }
-    if (trying !== null) await atMost(TRY_WITHIN_MS, trying);
+    if (trying !== null) await Promise.race([trying, setTimeout(TRY_WITHIN_MS, undefined, { ref: false })]);
     return writes.fault();
   };
-}
-
-async function atMost(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
 
 const PATIENCE_MS = 5_000;

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
 import { expirySteps, takeStep } from '#server/db/queries/expiry.ts';
-import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { countLeads, leadGroups } from '#server/db/queries/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { leadPages } from '#server/db/contacts/people.ts';
@@ -108,7 +107,7 @@ const STORIES: readonly {
           { ...entry, address_key: 'b' },
         ])
         .execute();
-      const steps = expirySteps({ unverified: now, mail: null, windows: now, funnel: 0 }, newDomainSearch());
+      const steps = expirySteps({ unverified: now, mail: null, windows: now, funnel: 0 });
       for (const step of steps) await takeStep(database, step, 1);
     },
     never: /SCAN s\b/,

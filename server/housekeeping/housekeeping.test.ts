@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { expirySteps, takeStep, type Expired } from '#server/db/queries/expiry.ts';
-import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
@@ -148,7 +147,7 @@ for (const engine of ENGINES) {
         });
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        for (const step of expirySteps(cutoffs, newDomainSearch())) {
+        for (const step of expirySteps(cutoffs)) {
           const outcome = await takeStep(server.database, step, 2);
           if (outcome?.deleted.outbox === undefined) continue;
           assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });

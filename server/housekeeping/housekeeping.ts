@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { createSealer, type SealerParts } from '#server/consent/sealer.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { type Expired, type ExpiringTable, expirySteps, takeStep } from '#server/db/queries/expiry.ts';
-import { newDomainSearch } from '#server/db/tables/mail-domains.ts';
+import { deleteUnusedDomains } from '#server/db/tables/mail-domains.ts';
 import { createNewLeadNews } from '#server/housekeeping/new-lead-news.ts';
 import type { Metrics } from '#server/log/metrics.ts';
 import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
@@ -103,7 +103,7 @@ export function createHousekeeping({
   shouldStop = () => false,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  const domains = newDomainSearch();
+  let domainsSearchedAt = 0;
   let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {
@@ -116,7 +116,7 @@ export function createHousekeeping({
       windows: now,
       funnel: now - FUNNEL_DAYS * DAY_MS,
     };
-    for (const step of expirySteps(cutoffs, domains)) {
+    for (const step of expirySteps(cutoffs)) {
       for (;;) {
         if (shouldStop()) return;
         const outcome = await takeStep(database, step, BATCH_SIZE);
@@ -127,6 +127,10 @@ export function createHousekeeping({
         if (outcome.done) break;
       }
     }
+    if (now - domainsSearchedAt < DAY_MS) return;
+    const unused = await deleteUnusedDomains(database.db, shouldStop, rest);
+    if (unused > 0) expired.mail_domains = unused;
+    domainsSearchedAt = now;
   };
 
   const emptyLog = async (): Promise<void> => {

@@ -22,8 +22,6 @@ type Connection = {
   readonly network: string | null;
   requestsInHand: number;
   since: number;
-  /** One function per connection, because a new one per response took a twentieth of a page's processor time. */
-  readonly noteAnswered: () => void;
 };
 
 type ConnectionParts = {
@@ -55,16 +53,7 @@ export function boundConnections(
   server.once('close', minuteLog.close);
 
   const enter = (socket: Socket, network: string | null): void => {
-    const connection: Connection = {
-      socket,
-      network,
-      requestsInHand: 0,
-      since: (changes += 1),
-      noteAnswered: () => {
-        connection.requestsInHand -= 1;
-        if (connection.requestsInHand === 0) connection.since = changes += 1;
-      },
-    };
+    const connection = { socket, network, requestsInHand: 0, since: (changes += 1) };
     connections.set(socket, connection);
     if (network !== null) networks.set(network, (networks.get(network) ?? new Set()).add(connection));
     socket.once('close', () => leave(connection));
@@ -126,20 +115,22 @@ export function boundConnections(
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
+    const noteIdle = () => {
+      if (connection.requestsInHand === 0) connection.since = changes += 1;
+    };
     const takeInHand = () => {
       if (response.closed) return;
       connection.requestsInHand += 1;
       connection.since = changes += 1;
-      // `once` would cost more, and the event fires only once anyway.
-      response.on('close', connection.noteAnswered);
-    };
-    if (!hasBody(request)) takeInHand();
-    else {
-      request.once('end', takeInHand);
-      response.on('close', () => {
-        if (connection.requestsInHand === 0) connection.since = changes += 1;
+      response.once('close', () => {
+        connection.requestsInHand -= 1;
+        noteIdle();
       });
-    }
+    };
+    if (hasBody(request)) {
+      request.once('end', takeInHand);
+      response.once('close', noteIdle);
+    } else takeInHand();
   });
 }
 

@@ -52,14 +52,13 @@ function noSchemas(): never {
   throw new Error('A route has a JSON schema: see schemaController in server/http/create-fastify.ts.');
 }
 
-export function createFastify({
-  sendError,
-  basePath,
-  ...forLogs
-}: RequestLogParts & {
-  readonly sendError: SendError;
-  readonly basePath: string;
-}): FastifyInstance {
+export function createFastify(
+  parts: RequestLogParts & {
+    readonly sendError: SendError;
+    readonly basePath: string;
+  },
+): FastifyInstance {
+  const { sendError, basePath, ...forLogs } = parts;
   const logger: FastifyBaseLogger = forLogs.logger;
   const handleError = createHandleError(sendError);
   const requestLogs = createRequestLogs(forLogs);

@@ -17,12 +17,9 @@ const site = {
 const words = { tab: 'Tab', title: 'Title', text: 'Text', way: '' };
 
 function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
-  const { body, whole } = createLetterPage(
-    { ...site, ...changes },
-    true,
-    '',
-  )(words).representationFor(undefined);
-  const policy = String(whole[whole.indexOf('content-security-policy') + 1]);
+  const page = createLetterPage({ ...site, ...changes }, true, '')(words);
+  const { body } = page.representationFor(undefined);
+  const policy = String(page.headers[page.headers.indexOf('content-security-policy') + 1]);
   return { html: body.toString(), policy };
 }
 

@@ -1,19 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  globSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import type { InlineHashes } from '#server/http/security-headers.ts';
+import { flushToDisk } from '#server/platform/files.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 export const variantPage = (variant: string): string => `variant-${variant}.html`;
@@ -190,24 +180,18 @@ export function publishRelease(dist: string, folder: string, now = Date.now()): 
   }
   // After a power failure the contents must be on disk, not only the names.
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-    flush(path.join(folder, file));
-  flush(folder);
+    flushToDisk(path.join(folder, file));
+  flushToDisk(folder);
   mkdirSync(path.join(dist, 'releases'), { recursive: true });
   // The newest release sorts last even if the clock was set back.
   const name = newName(Math.max(now, newest === undefined ? 0 : timeOf(newest) + 1));
   renameSync(folder, path.join(dist, 'releases', name));
-  flush(path.join(dist, 'releases'));
+  flushToDisk(path.join(dist, 'releases'));
   return name;
 }
 
 function isSame(one: string, other: string): boolean {
   return JSON.stringify(digests(one, ['**/*'], [])) === JSON.stringify(digests(other, ['**/*'], []));
-}
-
-function flush(fileOrFolder: string): void {
-  const handle = openSync(fileOrFolder, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
 }
 
 export function removeOldReleases(dist: string, now = Date.now()): void {

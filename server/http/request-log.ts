@@ -26,16 +26,13 @@ export type Answered = {
 
 export function noteAnswers(
   app: FastifyInstance,
-  {
-    onAnswered,
-    onPageSeen,
-    fileAt,
-  }: {
+  parts: {
     onAnswered: (answered: Answered) => void;
     onPageSeen: (request: IncomingMessage) => void;
     fileAt: (url: string) => string | null;
   },
 ): void {
+  const { onAnswered, onPageSeen, fileAt } = parts;
   const answerOf = (request: FastifyRequest, reply: FastifyReply): Answered => ({
     method: request.method,
     route: request.routeOptions.url ?? fileAt(request.url) ?? 'unknown',

@@ -4,6 +4,7 @@ import { sql, type Kysely, type RawBuilder, type Selectable, type Updateable } f
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { hasChanged } from '#server/db/engine/row-counts.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 export type JobTable = 'outbox' | 'webhook_events';
@@ -93,13 +94,13 @@ async function endLease(
   table: JobTable,
   { id, leaseId, changes }: { id: string; leaseId: string; changes: object },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await jobsOf(db)
-    .updateTable(table)
-    .set({ ...changes, leased_until: null, lease_id: null })
-    .where('id', '=', id)
-    .where('lease_id', '=', leaseId)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(
+    jobsOf(db)
+      .updateTable(table)
+      .set({ ...changes, leased_until: null, lease_id: null })
+      .where('id', '=', id)
+      .where('lease_id', '=', leaseId),
+  );
 }
 
 /**

@@ -1,6 +1,4 @@
-// Nothing known about an e-mail address changes, because anyone can type any.
-import { randomUUIDv7 } from 'node:crypto';
-
+// One transaction. Changes nothing known about an e-mail address, because anyone can type any.
 import { v7 as uuid } from 'uuid';
 
 import type { Attribution } from '#server/attribution/attribution.ts';
@@ -15,6 +13,7 @@ import {
 import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { findTurn, laneOf, type Lane } from '#server/jobs/mail-jobs.ts';
@@ -193,7 +192,7 @@ async function storeForm(
   const typed = { ...answersOf(form), email_typed: form.emailTyped, consent_version: consentVersion };
   const sent = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
   if (challenge === undefined) {
-    const id = randomUUIDv7();
+    const id = newIdAt(now);
     await insertChallenge(tx, {
       ...sent,
       id,

@@ -19,14 +19,7 @@ export async function findCodeScreen(
   db: Db,
   browserId: string,
   id: string | undefined,
-  {
-    hasSession,
-    form,
-    secrets,
-    sender,
-    resendSeconds,
-    now,
-  }: {
+  wanted: {
     readonly hasSession: boolean;
     readonly form: OwnForm;
     readonly secrets: Secrets;
@@ -35,6 +28,7 @@ export async function findCodeScreen(
     readonly now: number;
   },
 ): Promise<OpenChallenge | null> {
+  const { hasSession, form, secrets, sender, resendSeconds, now } = wanted;
   const challenge =
     (await findChallenge(db, 'open', { browserId, now, id })) ??
     (id === undefined ? undefined : await findChallenge(db, 'verified', { browserId, now, id }));

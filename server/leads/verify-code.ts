@@ -1,7 +1,5 @@
 // The first transaction counts the attempt and commits before the comparison, so parallel attempts gain nothing; the second
 // opens the lead.
-import { randomUUIDv7 } from 'node:crypto';
-
 import { v7 as uuid } from 'uuid';
 
 import {
@@ -17,6 +15,7 @@ import {
 import { codesOfAddress, codesOfChallenge, endCodes, acceptCode, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { newIdAt } from '#server/db/engine/ids.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { codeEnteredFor } from '#server/leads/code-screen.ts';
@@ -256,10 +255,9 @@ async function openLead(
   now: number,
   { campaign, config, webhooks }: VerifyParts,
 ): Promise<Omit<Verified, 'afterMs'>> {
-  const newId = randomUUIDv7();
+  const newId = newIdAt(now);
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
-    // The sealer finds new receipts by ID.
     receiptId: uuid({ msecs: now }),
     verifiedFromAddress: clientAddress,
     sameBrowser,

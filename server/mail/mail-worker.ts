@@ -129,9 +129,8 @@ async function deliverMail(
     onEvent({ type: 'dropped' });
     return;
   }
-  const sent = await withinTime(cutOff, (signal) =>
-    mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal),
-  );
+  const signal = AbortSignal.any([cutOff, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
+  const sent = await mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal);
   const now = clock();
   const outcome =
     sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
@@ -184,25 +183,7 @@ async function suppressDead(
   });
 }
 
-/** AbortSignal.timeout would keep each signal until its time is over. */
-async function withinTime<Result>(
-  cutOff: AbortSignal,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  const timer = setTimeout(end, DELIVERY_TIMEOUT_MS);
-  cutOff.addEventListener('abort', end);
-  if (cutOff.aborted) end();
-  try {
-    return await work(ending.signal);
-  } finally {
-    clearTimeout(timer);
-    cutOff.removeEventListener('abort', end);
-  }
-}
-
-// A network or recipient domain may use four of five SMTP connections, or two while slow, so visitors still get codes while a
+// A network or recipient domain holds four of five SMTP connections, or two while slow. So visitors still get codes while a
 // hundred forms go to a silent mail server (docs/reliability.md).
 /** A quarter of the mailer's timeout. */
 const SLOW_MS = 5_000;

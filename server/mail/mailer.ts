@@ -86,19 +86,15 @@ function greetingName(publicUrl: string): { name?: string } {
 
 type ReturnPathOf = (mailId: string) => string;
 
-export function createSmtpMailer({
-  url,
-  publicUrl,
-  dkim,
-  from,
-  returnPathOf,
-}: {
+/** @param options returnPathOf: default: the sender's address */
+export function createSmtpMailer(parts: {
   url: string;
   publicUrl: string;
   dkim: DkimConfig | null;
   from: Mailbox;
   returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
+  const { url, publicUrl, dkim, from, returnPathOf } = parts;
   const transport = createTransport({
     pool: true,
     ...connectionOptions(url, publicUrl),
@@ -295,18 +291,14 @@ export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): s
 
 export function createMailer(
   config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
-  {
-    title,
-    folder,
-    announce,
-    returnPathOf,
-  }: {
+  options: {
     title: string;
     folder: string;
     announce: (mail: Mail, file: string) => void;
     returnPathOf?: ReturnPathOf | undefined;
   },
 ): Mailer {
+  const { title, folder, announce, returnPathOf } = options;
   const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
     ? createSmtpMailer({

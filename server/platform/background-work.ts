@@ -8,17 +8,13 @@ export type WakeLoop = {
 /**
  * @param parts pollMs: pause after a round. onError: gets a round's error; the loop continues. restsFirst: begins with a pause
  */
-export function startWakeLoop({
-  pollMs,
-  work,
-  onError,
-  restsFirst = false,
-}: {
+export function startWakeLoop(parts: {
   pollMs: number;
   work: () => Promise<void>;
   onError: (error: unknown) => void;
   restsFirst?: boolean;
 }): WakeLoop {
+  const { pollMs, work, onError, restsFirst = false } = parts;
   let stopping = false;
   let awake = !restsFirst;
   let wakeUp: () => void = () => {};

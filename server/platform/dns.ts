@@ -1,5 +1,6 @@
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { setTimeout } from 'node:timers/promises';
 
 import { errorCode } from '#server/platform/system-errors.ts';
 
@@ -29,17 +30,11 @@ export function createDns(servers: readonly string[] | undefined, signal: AbortS
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   signal.addEventListener('abort', () => resolver.cancel(), { once: true });
-  const ask = async <Entry>(question: Promise<readonly Entry[]>): Promise<Answer<Entry>> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Answer<Entry>>((resolve) => {
-      timer = setTimeout(() => resolve({ type: 'failed', reason: 'no answer in time' }), ANSWER_WITHIN_MS);
-    });
-    try {
-      return await Promise.race([question.then(toAnswer, toFailure), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const ask = <Entry>(question: Promise<readonly Entry[]>): Promise<Answer<Entry>> =>
+    Promise.race([
+      question.then(toAnswer, toFailure),
+      setTimeout(ANSWER_WITHIN_MS, { type: 'failed', reason: 'no answer in time' } as const, { ref: false }),
+    ]);
   return {
     texts: (name) => ask(resolver.resolveTxt(name).then((texts) => texts.map((parts) => parts.join('')))),
     mailServers: (name) => ask(resolver.resolveMx(name)),

@@ -44,10 +44,10 @@ export function touchPrivateFile(file: string): void {
   makePrivate(file);
 }
 
-export function flushFolder(folder: string): void {
+export function flushToDisk(fileOrFolder: string): void {
   // Windows rejects fsync on folders.
   if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
+  const descriptor = openSync(fileOrFolder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
 }

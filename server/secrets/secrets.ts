@@ -11,7 +11,7 @@ import {
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/files.ts';
+import { flushToDisk, makePrivate, makePrivateFolder } from '#server/platform/files.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -125,7 +125,7 @@ export function makeSecretFile(file: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  flushFolder(folder);
+  flushToDisk(folder);
   const made = readSecretFile(file);
   if (made.type !== 'secret') throw new Error(`${file} could not be read back.`);
   return made.secret;

@@ -13,7 +13,6 @@ import type { MetricsServer } from '#server/log/metrics.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/startup/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { portMistakes, sayRefusal } from '#server/startup/why-the-start-failed.ts';
-import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
 /** systemd and Docker end a process that takes longer. */
 const STOP_DEADLINE_MS = 15_000;
@@ -51,8 +50,6 @@ const opening = await openService(instance, {
 });
 const service = opening.type === 'service' ? opening.service : refuse(opening.mistakes);
 const { mail, metrics, funnel } = service;
-// No module is loaded later, because "npm ci" may have replaced the packages by then.
-await loadWebhookSender(config);
 service.startSending();
 let stopping = false;
 let housekeeping: ReturnType<typeof startHousekeeping> | undefined;
@@ -87,7 +84,6 @@ async function check(): Promise<never> {
     ...pageMistakes(readCampaignFolder()),
   ];
   if (read.type === 'mistakes' || mistakes.length > 0) refuse(mistakes);
-  await loadWebhookSender(read.config);
   process.exit(0);
 }
 

@@ -228,17 +228,12 @@ async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
 
 async function openMigrated(
   config: Config['database'],
-  {
-    database: given,
-    mayBeNewer = false,
-    clock,
-    logger,
-    opened,
-  }: Pick<ServiceReplacements, 'database' | 'mayBeNewer' | 'logger'> & {
+  parts: Pick<ServiceReplacements, 'database' | 'mayBeNewer' | 'logger'> & {
     clock: () => number;
     opened: AsyncDisposableStack;
   },
 ): Promise<{ database: OpenDatabase; newer: readonly string[] }> {
+  const { database: given, mayBeNewer = false, clock, logger, opened } = parts;
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
     openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'), { clock });

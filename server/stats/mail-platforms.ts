@@ -20,13 +20,9 @@ const LIMIT_MS = 5_000;
 /** @param options dnsServers: undefined for the machine's. signal: ends it early */
 export function createPlatformLookup(
   { db }: Pick<OpenDatabase, 'db'>,
-  {
-    dnsServers,
-    now,
-    signal,
-    limitMs = LIMIT_MS,
-  }: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
+  options: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
 ): PlatformLookup {
+  const { dnsServers, now, signal, limitMs = LIMIT_MS } = options;
   const questions = createMailServerQuestions({ dnsServers, signal, limitMs });
   const passedOver = new Set<string>();
 
@@ -185,15 +181,13 @@ const AT_ONCE = 16;
 const FAILURES_TO_GIVE_UP = 4;
 const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
-function createMailServerQuestions({
-  dnsServers,
-  signal,
-  limitMs,
-}: {
+/** @param options dnsServers: undefined for the machine's. limitMs: for all queries together */
+function createMailServerQuestions(parts: {
   dnsServers: readonly string[] | undefined;
   signal: AbortSignal;
   limitMs: number;
 }): MailServerQuestions {
+  const { dnsServers, signal, limitMs } = parts;
   let questionsLeft = QUESTIONS_LIMIT;
   let msLeft = limitMs;
   let unreachable: string | null = null;
@@ -235,14 +229,10 @@ function createMailServerQuestions({
     ask: async (domains) => {
       if (msLeft === 0 || unreachable !== null) return new Map();
       const begun = performance.now();
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), msLeft);
       try {
-        return await askAll(domains, AbortSignal.any([signal, late.signal]));
+        return await askAll(domains, AbortSignal.any([signal, AbortSignal.timeout(msLeft)]));
       } finally {
-        clearTimeout(timer);
-        late.abort();
-        msLeft = Math.max(0, msLeft - (performance.now() - begun));
+        msLeft = Math.max(0, Math.floor(msLeft - (performance.now() - begun)));
       }
     },
     whyUnreachable: () => unreachable,

@@ -62,18 +62,14 @@ export async function queueLeadErased(
 async function queue(
   tx: Db,
   endpoints: readonly Endpoint[],
-  {
-    type,
-    lead,
-    notBefore,
-    now,
-  }: {
+  event: {
     type: LeadEventType;
     lead: LeadEventBody['data']['lead'];
     notBefore: number;
     now: number;
   },
 ): Promise<void> {
+  const { type, lead, notBefore, now } = event;
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
   await addLeadEvent(tx, {
     // Housekeeping finds old events by ID.

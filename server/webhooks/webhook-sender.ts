@@ -44,17 +44,13 @@ export type WebhookSender = {
 };
 
 /** @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them */
-export function createWebhookSender({
-  secrets,
-  allowPrivate,
-  resolve = resolveOnThisMachine,
-  timeoutMs = TIMEOUT_MS,
-}: {
+export function createWebhookSender(parts: {
   secrets: readonly string[];
   allowPrivate: boolean;
   resolve?: ResolveName | undefined;
   timeoutMs?: number | undefined;
 }): WebhookSender {
+  const { secrets, allowPrivate, resolve = resolveOnThisMachine, timeoutMs = TIMEOUT_MS } = parts;
   const signers = secrets.map((secret) => new Webhook(secret));
   // With a shared limit, one endpoint would wait for another. The worker limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
@@ -164,11 +160,8 @@ function whatBroke(error: unknown): string {
 /** https://docs.slack.dev/messaging/formatting-message-text */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/**
- * A visitor's words stay text: they mention nobody and start no new line.
- * @returns the body for Slack
- */
-export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
+/** A visitor's words stay text: they mention nobody and start no new line. @returns the body for Slack */
+function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts: readonly (readonly [name: string, value: string])[] =
     'email' in lead
       ? [

@@ -24,7 +24,8 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  readonly openSender: () => Promise<WebhookSender>;
+  /** Closed by stop. */
+  readonly sender: WebhookSender;
   readonly clock: () => number;
   /** For jitter. */
   readonly random: () => number;
@@ -33,19 +34,17 @@ export type WebhookWorkerParts = {
 };
 
 export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
-  const { database, endpoints, openSender, clock, random, onOutcome, onError } = parts;
+  const { database, endpoints, sender, clock, random, onOutcome, onError } = parts;
   const underWay = new Map<string, number>();
   const count = (id: string, change: number) => underWay.set(id, (underWay.get(id) ?? 0) + change);
-  let sender: Promise<WebhookSender> | undefined;
 
   const deliver = async (
     endpoint: Endpoint,
     event: WebhookJob,
     { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
   ): Promise<void> => {
-    sender ??= openSender();
     const delivery = { id: event.id, body: event.payload, now: clock() };
-    const outcome = await (await sender).send(endpoint, delivery, cutOff);
+    const outcome = await sender.send(endpoint, delivery, cutOff);
     const now = clock();
     const { answer: reply } = outcome;
     // An aborted attempt says nothing about the receiver.
@@ -93,7 +92,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     wake: worker.wake,
     stop: async () => {
       await worker.stop();
-      (await sender)?.close();
+      sender.close();
     },
   };
 }

@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
           startWebhookWorker({
             database,
             endpoints,
-            openSender: async () => createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
+            sender: createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
             clock: () => Date.now(),
             random: () => 0.5,
             onOutcome: (outcome) => void seen.push(outcome),

@@ -18,6 +18,7 @@ import {
   queueLeadEvent,
   testEvent,
 } from '#server/webhooks/webhook-events.ts';
+import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker, type WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 
 export type Webhooks = {
@@ -49,11 +50,6 @@ export type WebhooksParts = {
   readonly resolveName?: ResolveName | undefined;
 };
 
-/** Most commands need none of it. */
-export async function loadWebhookSender({ webhooks }: Pick<Config, 'webhooks'>): Promise<void> {
-  if (webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
-}
-
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { config, campaign, database, clock, random, logger, onOutcome, resolveName } = parts;
   const { urls, secrets: ownSecrets, allowPrivate } = config.webhooks;
@@ -63,10 +59,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
   const events = { engine: database.engine, endpoints, unsubscribeUrl };
   let worker: JobWorker | null = null;
 
-  const openSender = async () => {
-    const { createWebhookSender } = await import('#server/webhooks/webhook-sender.ts');
-    return createWebhookSender({ secrets, allowPrivate, resolve: resolveName });
-  };
+  const openSender = () => createWebhookSender({ secrets, allowPrivate, resolve: resolveName });
   const wake = () => worker?.wake();
 
   return {
@@ -76,7 +69,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     queueErased: (tx, erased) => queueLeadErased(tx, events, erased),
     wake,
     sendTest: async (signal) => {
-      const sender = await openSender();
+      const sender = openSender();
       try {
         return await Promise.all(
           endpoints.map(async (endpoint) => {
@@ -97,7 +90,7 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       worker = startWebhookWorker({
         database,
         endpoints,
-        openSender,
+        sender: openSender(),
         clock,
         random,
         onOutcome: (outcome) => {

@@ -3,11 +3,11 @@ import { countsBetween } from '#server/db/engine/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 
-type Timed = Parameters<typeof countsBetween>[1];
+type Table = Parameters<typeof countsBetween>[1];
 export type Between = { readonly from: number; readonly to: number };
 
 export type DayCounts = {
-  readonly countEach: (timed: Timed, spans: readonly Between[]) => Promise<readonly number[]>;
+  readonly countEach: (table: Table, spans: readonly Between[]) => Promise<readonly number[]>;
 };
 
 /** A row is committed shortly after its time. */
@@ -16,13 +16,13 @@ const SETTLED_MS = 5 * MINUTE_MS;
 export function createDayCounts({ database, clock }: Pick<Service, 'database' | 'clock'>): DayCounts {
   const known = new Map<string, { readonly count: number; readonly until: number }>();
   return {
-    countEach: async (timed, spans) => {
+    countEach: async (table, spans) => {
       const now = clock();
       for (const [key, { until }] of known) if (until <= now) known.delete(key);
-      const keyOf = ({ from, to }: Between) => `${timed.table} ${from} ${to}`;
+      const keyOf = ({ from, to }: Between) => `${table} ${from} ${to}`;
       const pieces = new Map(spans.flatMap(piecesOf).map((piece) => [keyOf(piece), piece]));
       const missing = [...pieces.values()].filter((piece) => !known.has(keyOf(piece)));
-      const found = await countsBetween(database.db, timed, missing);
+      const found = await countsBetween(database.db, table, missing);
       const counts = new Map<string, number>(missing.map((piece, at) => [keyOf(piece), found[at]!]));
       for (const piece of missing) {
         const isPast = piece.to - piece.from === DAY_MS && piece.to + SETTLED_MS <= now;

@@ -148,7 +148,6 @@ for (const engine of ENGINES) {
     it('counts past days once an hour, and today each time', () =>
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);
-        const leads = { table: 'leads', column: 'first_verified_at' } as const;
         const add = (email: string, at: number) =>
           database.db
             .insertInto('leads')
@@ -171,7 +170,7 @@ for (const engine of ENGINES) {
           { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
           { from: begun, to: begun },
         ];
-        const counted = () => countEach(leads, spans);
+        const counted = () => countEach('leads', spans);
         const today = begun - (begun % DAY_MS);
         for (const [name, at] of Object.entries({
           first: today - DAY_MS,

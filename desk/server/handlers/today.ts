@@ -55,10 +55,11 @@ export async function figuresOf(
     const from = midnight - (DAYS_SHOWN - 1 - at) * DAY_MS;
     return { from, to: from === midnight ? now + 1 : from + DAY_MS };
   });
-  const leads = await countEach(LEADS, [...days, ...spans]);
+  const leads = await countEach('leads', [...days, ...spans]);
   const since = knownSince(config.retention, now).codes;
   const known = spans.filter(({ from }) => from >= since);
-  const asked = await countEach(CHALLENGES, known);
+  // One per browser and e-mail address, however often a code is requested.
+  const asked = await countEach('submissions', known);
   const viewsIn = await viewCounter(db, midnight);
   const stepsOf = (span: Between) => ({
     asked: asked[known.indexOf(span)] ?? null,
@@ -77,10 +78,6 @@ export async function figuresOf(
     byDay: days.map(({ from }, at) => ({ day: isoTime(from).slice(0, 10), leads: leads[at]! })),
   };
 }
-
-const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
-/** One per browser and e-mail address, however often a code is requested. */
-const CHALLENGES = { table: 'submissions', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 

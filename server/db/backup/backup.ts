@@ -7,8 +7,9 @@ import { sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { sqliteCode } from '#server/db/engine/outages.ts';
 import { migrateTo, MIGRATIONS } from '#server/db/migrations/migrate.ts';
-import { flushFolder } from '#server/platform/files.ts';
+import { flushToDisk } from '#server/platform/files.ts';
 
 /** SQLite would restart the copy when another process writes between two steps. */
 const WHOLE = 2 ** 31 - 1;
@@ -34,11 +35,6 @@ const NO_DATABASE = 26;
 
 /** SQLite would replay them into another database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'];
-
-const resultCodeOf = (error: unknown): number | null =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-    ? error.errcode & 0xff
-    : null;
 
 export type Inspection =
   | ({ readonly type: 'fit' } & Contents)
@@ -68,7 +64,7 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     if (loose === undefined) return { type: 'fit', ...contentsOf(database) };
     return unfit(`rows of its table ${String(loose['name'])} refer to rows that are not there`);
   } catch (error) {
-    const code = resultCodeOf(error);
+    const code = sqliteCode(error);
     if (code === null) throw error;
     return { type: code === NO_DATABASE ? 'no database' : 'damaged' };
   }
@@ -148,7 +144,7 @@ export function isDatabaseOpen(file: string): boolean {
     const row = database.prepare('pragma journal_mode = delete').get();
     return row?.['journal_mode'] !== 'delete';
   } catch (error) {
-    const code = resultCodeOf(error);
+    const code = sqliteCode(error);
     if (code === CORRUPT || code === NO_DATABASE) return false;
     if (IN_USE.has(code)) return true;
     throw error;
@@ -172,5 +168,5 @@ export function takePlace(database: string, live: string, kept: string): void {
     for (const part of moved.toReversed()) renameSync(kept + part, live + part);
     throw error;
   }
-  flushFolder(path.dirname(live));
+  flushToDisk(path.dirname(live));
 }

@@ -6,6 +6,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { columnsOf, descriptionOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
+import { countRows } from '#server/db/engine/row-counts.ts';
 
 type Table = keyof Schema;
 type Row = Readonly<Record<string, unknown>>;
@@ -80,8 +81,8 @@ export async function moveRows(
       const read = createChecksum(table);
       for await (const page of pagesOf(tx, table)) for (const row of page) read.add(row);
       const moved = { table, rows, source: written.text(), target: read.text() };
-      // If PostgreSQL's collation has changed, an index can hide rows.
-      if (moved.source !== moved.target || rows !== (await countRows(source.db, table)))
+      // An index whose collation has changed under PostgreSQL hides rows.
+      if (moved.source !== moved.target || rows !== (await countRows(anyTable(source.db).selectFrom(table))))
         throw new RowsDiffer(table);
       all.push(moved);
       onTable(moved);
@@ -92,14 +93,6 @@ export async function moveRows(
 
 type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
 const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
-
-async function countRows(db: Db, table: Table): Promise<number> {
-  const { count } = await anyTable(db)
-    .selectFrom(table)
-    .select((eb) => eb.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
 
 function pagesOf(db: Db, table: Table): AsyncGenerator<readonly Row[]> {
   const { key } = descriptionOf(table);

@@ -47,16 +47,11 @@ export type LeadFilter = {
   readonly newestFirst?: boolean | undefined;
 };
 
-export const isNarrow = ({
-  search,
-  missingIn,
-  exportedIn,
-  flag,
-  domain,
-  answer,
-  attributionHolds,
-}: LeadFilter): boolean =>
-  [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
+/** Few rows may match, so an unlimited statement would scan a long table. */
+export const isNarrow = (filter: LeadFilter): boolean =>
+  Object.entries(filter).some(
+    ([name, value]) => value !== undefined && !['since', 'until', 'newestFirst'].includes(name),
+  );
 
 /** Checks what SQL cannot. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
@@ -66,13 +61,9 @@ export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord)
   return (person) => holds(person) && answers(person);
 }
 
-export function mayBeWanted({
-  flag,
-  search,
-  domain,
-  answer,
-  attributionHolds,
-}: LeadFilter): readonly RawBuilder<unknown>[] {
+/** Conditions about a person `p`. */
+export function mayBeWanted(filter: LeadFilter): readonly RawBuilder<unknown>[] {
+  const { flag, search, domain, answer, attributionHolds } = filter;
   const column = (name: string) => sql.ref(`p.${name}`);
   const anyOf = (parts: readonly RawBuilder<unknown>[]) => sql`(${sql.join(parts, sql` or `)})`;
   const searched = (text: string) =>

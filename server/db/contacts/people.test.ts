@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
+import { v7 as uuid } from 'uuid';
+
 import { lookForPeople, leadPages } from '#server/db/contacts/people.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
@@ -56,7 +58,7 @@ for (const engine of ENGINES)
       const lead = { name: 'Ada', company: 'Books', answers: null, attribution: '{}', flags: '' };
       const leads = Array.from({ length: 300 }, (_, index) => {
         const at = index === 0 ? NOW - 2 * DAY_MS : NOW;
-        const id = `01${String(index).padStart(6, '0')}`;
+        const id = uuid({ msecs: at, seq: index });
         return { ...lead, id, email: `${id}@example.com`, first_verified_at: at, last_verified_at: at };
       });
       await db.insertInto('leads').values(leads).execute();
@@ -82,7 +84,7 @@ it('each page has one bound per side: SQLite seeks by the first of two, and scan
       await db
         .insertInto('leads')
         .values({
-          id: `01${String(index).padStart(6, '0')}`,
+          id: uuid({ msecs: NOW, seq: index }),
           email: `${index}@example.com`,
           name: 'Ada Lovelace',
           company: 'Analytical Engines',

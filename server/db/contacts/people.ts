@@ -10,15 +10,20 @@ import {
   type LeadState,
 } from '#server/db/contacts/filter.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { idsAround, type TimedTable } from '#server/db/engine/ids.ts';
-import { lookBack, SLICE_SIZE, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import { idsBetween, timeOfId } from '#server/db/engine/ids.ts';
+import {
+  lookBack,
+  SLICE_SIZE,
+  slicesBackwards,
+  slicesOf,
+  type Slice,
+} from '#server/db/engine/page-through-table.ts';
+import { countRows } from '#server/db/engine/row-counts.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /** Small pages are freed early by V8. With 200, an export needs 10 MB more and no less time. */
 const PAGE_SIZE = 100;
-/** Smaller than a slice, because a slice of new leads is kept in memory. */
-const SLICE_OF_NEW = 500;
 
 /**
  * Oldest in the state first, unless the filter says otherwise.
@@ -30,11 +35,14 @@ export async function* leadPages(
   asked: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   const filter = asStored(asked);
-  const { newestFirst = false, missingIn } = filter;
-  const { table, size: usual } = STATES[state];
-  const size = missingIn !== undefined ? SLICE_OF_NEW : isNarrow(filter) ? SLICE_SIZE : usual;
-  const range = await idsAround(db, STATES[state], filter);
-  for await (const slice of slicesOf(db, { table, column: 'id', size, newestFirst }, range)) {
+  const { since, until, newestFirst = false } = filter;
+  const { table } = STATES[state];
+  const range = idsBetween(since, until);
+  const size = state === 'verified' && !isNarrow(filter) ? PAGE_SIZE : SLICE_SIZE;
+  const slices = newestFirst
+    ? slicesBackwards(db, table, range, null, size)
+    : slicesOf(db, table, range, size);
+  for await (const slice of slices) {
     const page = await readPeople(db, state, filter, isIn(slice));
     if (page.length > 0) yield newestFirst ? page.toReversed() : page;
   }
@@ -55,19 +63,15 @@ export async function lookForPeople(
   db: Db,
   state: LeadState,
   asked: LeadFilter,
-  {
-    from,
-    isWanted = () => true,
-    ...limits
-  }: {
+  options: {
     readonly from: string | null;
     readonly isWanted?: (person: LeadRecord) => boolean;
     readonly most: number;
     readonly forMs: number;
   },
 ): Promise<LookForPeople> {
+  const { from, isWanted = () => true, ...limits } = options;
   const filter = asStored(asked);
-  const range = { ...(await idsAround(db, STATES[state], filter)), upTo: from };
   const read = async (where: RawBuilder<unknown>) =>
     (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
   const address = wholeAddress(filter.search);
@@ -75,7 +79,8 @@ export async function lookForPeople(
   const { found, next } = await lookBack(
     db,
     STATES[state].table,
-    range,
+    idsBetween(filter.since, filter.until),
+    from,
     async (slice) => {
       const rows = await read(isIn(slice));
       return address === null ? rows : rows.filter(({ email }) => email !== address);
@@ -85,20 +90,19 @@ export async function lookForPeople(
   return {
     people: [...owners, ...found],
     next,
-    lookedBackTo: next === null ? null : await timeOf(db, STATES[state], next),
+    lookedBackTo: next === null ? null : timeOfId(next),
   };
 }
 
 /** An upper bound, because it checks only table and time. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
-  const { begin, end } = await idsAround(db, STATES[state], filter);
-  const { count } = await db
-    .selectFrom(STATES[state].table)
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where('id', '>', begin)
-    .$if(end !== null, (query) => query.where('id', '<', end!))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  const { begin, end } = idsBetween(filter.since, filter.until);
+  return countRows(
+    db
+      .selectFrom(STATES[state].table)
+      .where('id', '>', begin)
+      .$if(end !== null, (query) => query.where('id', '<', end!)),
+  );
 }
 
 export const hasOwnAnswers = (db: Db, state: LeadState): Promise<boolean> => hasAny(db, state, 'answers');
@@ -124,14 +128,7 @@ const asStored = (filter: LeadFilter): LeadFilter => {
 const isIn = ({ after, last }: Slice) =>
   sql`(${sql.ref('p.id')} > ${after} and ${sql.ref('p.id')} <= ${last})`;
 
-async function timeOf(db: Db, { table, column }: TimedTable, id: string): Promise<number | null> {
-  const { rows } = await sql<{ at: number }>`
-    select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}
-  `.execute(db);
-  return rows[0]?.at ?? null;
-}
-
-// With joins, PostgreSQL would read a whole long table for each small page.
+// Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each small page.
 
 const isSuppressed = sql`(select 1 from suppressions where suppressions.email = p.email limit 1) is not null`;
 
@@ -147,17 +144,18 @@ const LEADS = {
     r.given_at as consent_given_at, r.consent_version, w.text as consent_text, null as consent_source`,
 } as const;
 
-const exportOf = (name: string, during = sql``) =>
-  sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${during})`;
+const exportOf = (name: string, at = sql``) =>
+  sql`(select 1 from exported_leads e where e.lead_id = p.id and e.export_name = ${name} ${at})`;
 
-const isExportedIn = ({ name, from, to }: ExportRun) =>
-  sql`${exportOf(name, sql`and e.exported_at >= ${from} and e.exported_at <= ${to}`)} is not null`;
+const isExportedIn = ({ name, at }: ExportRun) =>
+  sql`${exportOf(name, sql`and e.exported_at = ${at}`)} is not null`;
 
 const COMMON = sql`p.id, p.email, p.name, p.company, p.answers`;
 
-type PeopleOfState = TimedTable & {
-  /** Rows per statement if no filter removes any. */
-  readonly size: number;
+type PeopleOfState = {
+  readonly table: 'leads' | 'submissions' | 'imported_leads';
+  /** Time of the row and its ID. */
+  readonly column: string;
   readonly from: RawBuilder<unknown>;
   /** Columns that not every table has. */
   readonly columns: RawBuilder<unknown>;
@@ -165,12 +163,11 @@ type PeopleOfState = TimedTable & {
 };
 
 const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
-  verified: { ...LEADS, size: PAGE_SIZE, isInState: sql`not (${isSuppressed})` },
-  suppressed: { ...LEADS, size: SLICE_SIZE, isInState: isSuppressed },
+  verified: { ...LEADS, isInState: sql`not (${isSuppressed})` },
+  suppressed: { ...LEADS, isInState: isSuppressed },
   unverified: {
     table: 'submissions',
     column: 'created_at',
-    size: SLICE_SIZE,
     from: sql`submissions p`,
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, p.attribution, p.flags, p.variant,
       null as consent_given_at, null as consent_version, null as consent_text, null as consent_source`,
@@ -181,7 +178,6 @@ const STATES: Readonly<Record<LeadState, PeopleOfState>> = {
   imported: {
     table: 'imported_leads',
     column: 'imported_at',
-    size: 1_000,
     from: sql`imported_leads p`,
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
       null as variant, p.consent_given_at, null as consent_version, null as consent_text, p.consent_source`,

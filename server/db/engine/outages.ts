@@ -14,9 +14,14 @@ export function isOutage(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
     return true;
-  // The low byte of SQLite's extended result code is the primary code.
-  return 'errcode' in error && typeof error.errcode === 'number' && SQLITE_OUTAGE.has(error.errcode & 0xff);
+  return SQLITE_OUTAGE.has(sqliteCode(error) ?? 0);
 }
+
+/** The primary result code: the low byte of SQLite's extended one. */
+export const sqliteCode = (error: unknown): number | null =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : null;
 
 export type WriteFault = 'full' | 'read-only' | 'disk fails' | 'damaged' | 'locked' | 'late';
 
@@ -43,19 +48,15 @@ export function writeFaultOf(error: unknown): WriteFault | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof AggregateError)
     return error.errors.map(writeFaultOf).find((fault) => fault !== null) ?? null;
-  if ('errcode' in error && typeof error.errcode === 'number')
-    return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
+  const code = sqliteCode(error);
+  if (code !== null) return SQLITE_FAULTS[code] ?? null;
   return POSTGRES_FAULTS[errorCode(error) ?? ''] ?? null;
 }
 
 export const SQLITE_BUSY = 5;
 export const SQLITE_CANTOPEN = 14;
 
-export const isBusy = (error: unknown): boolean =>
-  error instanceof Error &&
-  'errcode' in error &&
-  typeof error.errcode === 'number' &&
-  (error.errcode & 0xff) === SQLITE_BUSY;
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === SQLITE_BUSY;
 
 export const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import { pagesAfter, slicesBackwards, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 
 for (const engine of ENGINES)
@@ -18,7 +18,10 @@ for (const engine of ENGINES)
           .execute();
       const held = ({ after, last }: Slice) => ids.filter((id) => id > after && id <= last).join('');
       const slices = async (size: number, newestFirst: boolean, begin = '', end: string | null = null) => {
-        const found = slicesOf(db, { table: 'leads', column: 'id', size, newestFirst }, { begin, end });
+        const range = { begin, end };
+        const found = newestFirst
+          ? slicesBackwards(db, 'leads', range, null, size)
+          : slicesOf(db, 'leads', range, size);
         return (await Array.fromAsync(found)).map(held);
       };
       assert.deepEqual(await slices(3, false), ['abc', 'def', 'g']);

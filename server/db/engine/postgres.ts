@@ -123,18 +123,13 @@ function createStatementNames(): (text: string) => string | undefined {
 
 function wrapClient(
   client: PoolClient,
-  {
-    statementTimeoutMs,
-    writes,
-    nameOf,
-    holdBack,
-    onReadOnly,
-  }: PostgresParts & {
+  parts: PostgresParts & {
     readonly nameOf: (text: string) => string | undefined;
     readonly holdBack: (client: PoolClient, answer: Promise<unknown>) => void;
     readonly onReadOnly: () => void;
   },
 ): PostgresPoolClient {
+  const { statementTimeoutMs, writes, nameOf, holdBack, onReadOnly } = parts;
   let isOpen = false;
   let hasWritten = false;
   let isUnlimited = false;

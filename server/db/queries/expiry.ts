@@ -11,7 +11,7 @@ import {
 } from '#server/db/all-tables.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { deleteUnusedDomains, type DomainSearch } from '#server/db/tables/mail-domains.ts';
+import { changedRows } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 export type ExpiringTable = TablesWith<{ expiry: unknown }>;
@@ -24,8 +24,8 @@ type Outcome = { readonly deleted: Expired; readonly done: boolean };
 /** Deletes at most `limit` rows of one kind, with their dependents. `done`: none are left. */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
-export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly ExpiryStep[] {
-  const { unverified, windows } = cutoffs;
+export function expirySteps(cutoffs: Cutoffs): readonly ExpiryStep[] {
+  const { unverified } = cutoffs;
   const byColumn = TABLE_NAMES.flatMap((table) => {
     const { expiry } = descriptionOf(table);
     if (expiry === undefined || expiry === 'custom') return [];
@@ -42,10 +42,6 @@ export function expirySteps(cutoffs: Cutoffs, domains: DomainSearch): readonly E
           // Runs after the rows that keep an address in use.
           suppressionsStep(unverified),
         ]),
-    async (tx, limit) => {
-      const { deleted, done } = await deleteUnusedDomains(tx, domains, { now: windows, most: limit });
-      return { deleted: { mail_domains: deleted }, done };
-    },
   ];
 }
 
@@ -102,11 +98,7 @@ const isBefore = (column: string, ms: number) => {
 
 async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown>): Promise<number> {
   const key = descriptionOf(table).key.map((name) => sql.ref(name));
-  const { numDeletedRows } = await tx
-    .deleteFrom(table)
-    .where(sql<boolean>`(${sql.join(key)}) in (${keys})`)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${sql.join(key)}) in (${keys})`));
 }
 
 const codesStep = (until: number): ExpiryStep =>

@@ -1,7 +1,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** Both inclusive. */
-export type ExportRun = { readonly name: string; readonly from: number; readonly to: number };
+/** All its rows have this time. Milliseconds since 1970. */
+export type ExportRun = { readonly name: string; readonly at: number };
 
 export type NamedExport = {
   readonly name: string;
@@ -9,28 +9,17 @@ export type NamedExport = {
   readonly leads: number;
 };
 
-/** Older rows have the time of their page. */
-const SAME_RUN_MS = 2_000;
-
 export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   const rows = await db
     .selectFrom('exported_leads')
     .select((eb) => ['export_name', 'exported_at', eb.fn.countAll().as('leads')])
     .groupBy(['export_name', 'exported_at'])
-    .orderBy('exported_at', 'desc')
+    .orderBy('exported_at')
     .execute();
   const found = new Map<string, NamedExport>();
-  const whole = new Set<string>();
   for (const { export_name: name, exported_at: at, leads: count } of rows) {
-    const added = Number(count);
-    const { last, leads } = found.get(name) ?? { last: { name, from: at, to: at, leads: 0 }, leads: 0 };
-    const isSameRun = !whole.has(name) && last.from - at <= SAME_RUN_MS;
-    if (!isSameRun) whole.add(name);
-    found.set(name, {
-      name,
-      last: isSameRun ? { ...last, from: at, leads: last.leads + added } : last,
-      leads: leads + added,
-    });
+    const last = { name, at, leads: Number(count) };
+    found.set(name, { name, last, leads: last.leads + (found.get(name)?.leads ?? 0) });
   }
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -2,14 +2,8 @@ import { sql } from 'kysely';
 
 import { codeFacts, statusOfFacts, type CodeStatus, type Span } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { lowestIdAt } from '#server/db/engine/ids.ts';
-import {
-  lookBack,
-  SLICE_SIZE,
-  slicesOf,
-  type LookBack,
-  type Slice,
-} from '#server/db/engine/page-through-table.ts';
+import { idsBetween } from '#server/db/engine/ids.ts';
+import { lookBack, slicesOf, type LookBack, type Slice } from '#server/db/engine/page-through-table.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
@@ -25,8 +19,6 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
   readonly error_class: string | null;
 };
 
-type Where = { readonly span: Span; readonly now: number };
-
 /**
  * Oldest request first, without erased addresses and anyone who ever became a lead.
  * @returns pages, possibly empty
@@ -36,8 +28,8 @@ export async function* lostLeadPages(
   span: Span,
   now: number,
 ): AsyncGenerator<readonly LostLead[], void, void> {
-  const slices = slicesOf(db, { table: 'codes', column: 'id', size: SLICE_SIZE }, rangeOf(span));
-  for await (const slice of slices) yield await lostIn(db, slice, { span, now });
+  for await (const slice of slicesOf(db, 'codes', idsBetween(span.from, span.to)))
+    yield await lostIn(db, slice, span, now);
 }
 
 /**
@@ -52,17 +44,17 @@ export const lookForLost = (
   lookBack(
     db,
     'codes',
-    { ...rangeOf(span), upTo: from },
-    async (slice) => (await lostIn(db, slice, { span, now })).toReversed(),
+    idsBetween(span.from, span.to),
+    from,
+    async (slice) => (await lostIn(db, slice, span, now)).toReversed(),
     limits,
   );
-
-const rangeOf = ({ from, to }: Span) => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
 
 async function lostIn(
   db: Db,
   { after, last }: Slice,
-  { span: { from, to }, now }: Where,
+  { from, to }: Span,
+  now: number,
 ): Promise<readonly LostLead[]> {
   const { rows } = await sql<LostLead>`
     with person as (
@@ -75,7 +67,7 @@ async function lostIn(
       )
       and not exists (select 1 from leads l where l.email = c.email)
     ), facts as (
-      select p.id, p.email, p.submission_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
+      select p.id, p.email, p.submission_id, p.created_at, count(*) as codes, ${codeFacts(now)}
       from person p
       join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
       left join outbox o on o.code_id = a.id and o.kind = 'code'

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { descriptionOf, TABLE_NAMES, TABLES, type Schema, type TablesWith } from '#server/db/all-tables.ts';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { changedRows } from '#server/db/engine/row-counts.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/text.ts';
@@ -87,20 +88,13 @@ export async function erasePersonalData(
 type Deleted = TablesWith<{ erasure: 'delete' }>;
 
 async function deleteRows(tx: Db, table: Deleted, email: string): Promise<number> {
-  const { numDeletedRows } = await tx
-    .deleteFrom(table)
-    .where(isAbout(table, email))
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  return changedRows(tx.deleteFrom(table).where(isAbout(table, email)));
 }
 
 async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable('suppressions')
-    .set({ email: null, note: null })
-    .where(isAbout('suppressions', email))
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return changedRows(
+    tx.updateTable('suppressions').set({ email: null, note: null }).where(isAbout('suppressions', email)),
+  );
 }
 
 /** Desk users stay accountable, so their names are kept. */
@@ -113,12 +107,7 @@ async function pseudonymiseDeskLog(
   // Earlier erasures used a pseudonym made with an older secret.
   if (former.length > 0)
     await tx.updateTable('desk_log').set({ about: name }).where('about', 'in', former).execute();
-  const { numUpdatedRows } = await tx
-    .updateTable('desk_log')
-    .set({ about: name })
-    .where('about', '=', email)
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return changedRows(tx.updateTable('desk_log').set({ about: name }).where('about', '=', email));
 }
 
 async function deleteLeads(tx: Db, email: string): Promise<readonly string[]> {
@@ -144,12 +133,12 @@ async function deleteEvents(
 }
 
 async function pseudonymiseCodes(tx: Db, email: string, pseudonym: string, now: number): Promise<number> {
-  const { numUpdatedRows } = await tx
-    .updateTable('codes')
-    .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
-    .where(isAbout('codes', email))
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return changedRows(
+    tx
+      .updateTable('codes')
+      .set({ submission_id: null, email: pseudonym, client_address: NO_ADDRESS, expires_at: atMost(now) })
+      .where(isAbout('codes', email)),
+  );
 }
 
 const atMost = (now: number) => sql<number>`case when expires_at > ${now} then ${now} else expires_at end`;

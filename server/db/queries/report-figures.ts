@@ -1,8 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { idsAround, lowestIdAt } from '#server/db/engine/ids.ts';
-import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
+import { countsBetween, idsBetween } from '#server/db/engine/ids.ts';
+import { slicesBackwards, slicesOf } from '#server/db/engine/page-through-table.ts';
+import { hasRow } from '#server/db/engine/row-counts.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 /** `from` included, `to` excluded. */
@@ -18,7 +19,6 @@ export type Group = {
   readonly day: number;
   readonly attribution: string | null;
   readonly domain: string;
-  /** May be negative, because it corrects another group. */
   readonly people: number;
 };
 
@@ -31,7 +31,6 @@ export type AskedGroup = Group & {
 };
 
 const ROWS_AT_ONCE = 20_000;
-const DOMAIN_ROWS_AT_ONCE = 5_000;
 
 const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
   engine === 'postgres'
@@ -40,10 +39,9 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts every code first, then corrects the few addresses with several codes, because looking for duplicates of each address
- * would take longer.
+ * Each person once, at the first code of the span.
+ * @param now milliseconds since 1970
  * @param atOnce codes per statement; for tests
- * @returns groups, some more than once
  */
 export async function* askedGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -51,65 +49,35 @@ export async function* askedGroups(
   now: number,
   atOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
-  const inSpan = (table: string) =>
+  const isInSpan = (table: string) =>
     sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
-  const ofVariant =
-    variant === undefined
-      ? sql``
-      : sql`where (select s.variant from submissions s where s.id = facts.submission_id) = ${variant}`;
-  const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
+  const ofVariant = variant === undefined ? sql`` : sql`where s.variant = ${variant}`;
+  for await (const { after, last } of slicesOf(db, 'codes', idsBetween(from, to), atOnce)) {
     const { rows } = await sql<AskedGroup>`
-      with facts as (${facts}), named as (
-        select day, ${domainExpression('email', engine)} as domain, ${statusOfFacts} as fate, mailed, seconds,
-          (select s.attribution from submissions s where s.id = facts.submission_id) as attribution
-        from facts ${ofVariant}
+      with person as (
+        select c.id, c.email, c.submission_id, c.created_at from codes c
+        where c.id > ${after} and c.id <= ${last} and ${isInSpan('c')} and not exists (
+          select 1 from codes earlier where earlier.email = c.email and earlier.id < c.id and ${isInSpan('earlier')}
+        )
+      ), facts as (
+        select p.id, p.email, p.submission_id, p.created_at, ${codeFacts(now)}
+        from person p
+        join codes a on a.email = p.email and ${isInSpan('a')}
+        left join outbox o on o.code_id = a.id and o.kind = 'code'
+        group by p.id, p.email, p.submission_id, p.created_at
+      ), named as (
+        select f.created_at / ${sql.lit(DAY_MS)} as day, s.attribution, ${domainExpression('f.email', engine)} as domain,
+          ${statusOfFacts} as fate, mailed, seconds
+        from facts f left join submissions s on s.id = f.submission_id ${ofVariant}
       )
-      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from named
+      select day, attribution, domain, fate, mailed, seconds, count(*) as people from named
       group by day, attribution, domain, fate, mailed, seconds
     `.execute(db);
-    return rows;
-  };
-  const oneByOne = (codes: RawBuilder<unknown>) => sql`
-    select a.id, a.email, a.submission_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
-    from ${codes}`;
-
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'codes', column: 'id', size: atOnce },
-    { begin: lowestIdAt(from), end: lowestIdAt(to) },
-  ))
-    yield await groups(
-      oneByOne(sql`
-      codes a left join outbox o on o.code_id = a.id and o.kind = 'code'
-        -- The same once more, so that PostgreSQL reads no other mail.
-        and o.code_id > ${after} and o.code_id <= ${last}
-      where a.id > ${after} and a.id <= ${last}`),
-      1,
-    );
-
-  for await (const { after, last } of slicesOf(db, { table: 'codes', column: 'email', size: atOnce })) {
-    const several = sql`(
-      select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
-      group by c.email having count(*) > 1
-    ) p join codes a on a.email = p.email and ${inSpan('a')}
-    left join outbox o on o.code_id = a.id and o.kind = 'code'`;
-    yield await groups(oneByOne(several), -1);
-    yield await groups(
-      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'person')},
-            (select f.submission_id from codes f where f.email = a.email and ${inSpan('f')}
-             order by f.created_at, f.id limit 1) as submission_id
-          from ${several} group by a.email`,
-      1,
-    );
+    yield rows;
   }
 }
 
-const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
-
-async function* leadSlices(db: Db, { from, to }: Span) {
-  const range = await idsAround(db, LEADS, { since: from, until: to });
-  yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
-}
+const leadSlices = (db: Db, { from, to }: Span) => slicesOf(db, 'leads', idsBetween(from, to), ROWS_AT_ONCE);
 
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -157,13 +125,7 @@ export async function* answerGroups(
 }
 
 export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('leads')
-    .select('id')
-    .where('variant', '=', variant)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('leads').select('id').where('variant', '=', variant));
 }
 
 /** Add up the groups. */
@@ -192,8 +154,7 @@ export async function countDomains(
 ): Promise<{ readonly domains: ReadonlyMap<string, number>; readonly next: string | null }> {
   const until = performance.now() + forMs;
   const domains = new Map<string, number>();
-  const cut = { table: 'leads', column: 'id', size: DOMAIN_ROWS_AT_ONCE, newestFirst: true } as const;
-  for await (const { after, last } of slicesOf(db, cut, { upTo: from })) {
+  for await (const { after, last } of slicesBackwards(db, 'leads', undefined, from)) {
     const { rows } = await sql<{ domain: string; people: number }>`
       with named as (
         select ${domainExpression('email', engine)} as domain from leads where id > ${after} and id <= ${last}
@@ -206,21 +167,8 @@ export async function countDomains(
   return { domains, next: null };
 }
 
-export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
-  let count = 0;
-  for await (const { after, last } of leadSlices(db, { from, to })) {
-    const row = await db
-      .selectFrom('leads')
-      .select((eb) => eb.fn.countAll().as('count'))
-      .where('id', '>', after)
-      .where('id', '<=', last)
-      .where('first_verified_at', '>=', from)
-      .where('first_verified_at', '<', to)
-      .executeTakeFirstOrThrow();
-    count += Number(row.count);
-  }
-  return count;
-}
+export const countLeads = async (db: Db, span: Span): Promise<number> =>
+  (await countsBetween(db, 'leads', [span]))[0]!;
 
 /**
  * `open`: mailed and still valid. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: permanently, by
@@ -229,21 +177,18 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
 export type CodeStatus =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-const WRONG_TRIES = sql`(select h.wrong_attempts from submissions h where h.id = a.submission_id)`;
-
-/** @param of one code each, or grouped by person */
-export const codeFacts = (now: number, of: 'code' | 'person') => {
-  const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
+/** About the codes `a` of a person, with their mail `o`. */
+export const codeFacts = (now: number) => {
   const at = sql.lit(now);
   return sql`
-    ${fact(sql`case when a.used_at is null then 0 else 1 end`)} as entered,
-    ${fact(sql`case when o.state = 'sent' then 1 else 0 end`)} as mailed,
-    ${fact(sql`case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end`)} as live,
-    ${fact(sql`case when o.state = 'failed' then 1 else 0 end`)} as refused,
-    ${fact(sql`case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end`)} as waiting,
-    ${fact(sql`case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end`)} as late,
-    ${fact(WRONG_TRIES)} as wrong_tries,
-    ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
+    max(case when a.used_at is null then 0 else 1 end) as entered,
+    max(case when o.state = 'sent' then 1 else 0 end) as mailed,
+    max(case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end) as live,
+    max(case when o.state = 'failed' then 1 else 0 end) as refused,
+    max(case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end) as waiting,
+    max(case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end) as late,
+    max((select h.wrong_attempts from submissions h where h.id = a.submission_id)) as wrong_tries,
+    max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds`;
 };
 
 export const statusOfFacts = sql<CodeStatus>`case
@@ -258,7 +203,7 @@ export const statusOfFacts = sql<CodeStatus>`case
 
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
-    for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
+    for await (const { after, last } of slicesOf(db, table)) {
       const rows = await db
         .selectFrom(table)
         .select('attribution')
@@ -281,8 +226,7 @@ export async function* newestAttributions(
 ): AsyncGenerator<readonly { readonly attribution: string; readonly people: number }[], void, void> {
   for (const table of ['leads', 'submissions'] as const) {
     const until = performance.now() + forMs;
-    const cut = { table, column: 'id', size: SLICE_SIZE, newestFirst: true } as const;
-    for await (const { after, last } of slicesOf(db, cut)) {
+    for await (const { after, last } of slicesBackwards(db, table)) {
       yield await db
         .selectFrom(table)
         .select(['attribution', sql<number>`count(*)`.as('people')])

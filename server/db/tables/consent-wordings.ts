@@ -1,4 +1,5 @@
 import type { Db } from '#server/db/engine/connect.ts';
+import { hasRow } from '#server/db/engine/row-counts.ts';
 
 /** For forms that didn't state their wording. */
 export const NOT_STATED = 'not-stated';
@@ -15,10 +16,5 @@ export async function keepConsentWording(
 }
 
 export async function isKnownConsentWording(db: Db, version: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('consent_wordings')
-    .select('version')
-    .where('version', '=', version)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('consent_wordings').select('version').where('version', '=', version));
 }

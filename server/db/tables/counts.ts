@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { hasRow } from '#server/db/engine/row-counts.ts';
 import type { FunnelStep, VariantStep } from '#shared/funnel.ts';
 
 export type FunnelCount = {
@@ -43,8 +44,8 @@ export async function addFunnelCounts(
     const rows = new Map<string, FunnelCount>();
     for (const one of counts) {
       const named = sources(one);
-      const hasRow = one.source === others || named.has(one.source) || named.size < mostSources;
-      const source = hasRow ? one.source : others;
+      const hasOwnRow = one.source === others || named.has(one.source) || named.size < mostSources;
+      const source = hasOwnRow ? one.source : others;
       if (source !== others) named.add(source);
       const key = `${one.day} ${one.step} ${source}`;
       rows.set(key, { ...one, source, count: (rows.get(key)?.count ?? 0) + one.count });
@@ -72,23 +73,12 @@ export async function firstFunnelDay(db: Db): Promise<number | null> {
 }
 
 export async function isSourceCounted(db: Db, source: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('funnel_counts')
-    .select('day')
-    .where('source', '=', source)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('funnel_counts').select('day').where('source', '=', source));
 }
 
 export async function funnelSums(
   db: Db,
-  {
-    from,
-    last,
-    mostSources,
-    source,
-  }: {
+  span: {
     readonly from: number;
     readonly last: number;
     readonly mostSources: number;
@@ -98,6 +88,7 @@ export async function funnelSums(
   readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
   readonly sources: readonly { readonly source: string; readonly count: number }[];
 }> {
+  const { from, last, mostSources, source } = span;
   const within = db
     .selectFrom('funnel_counts')
     .where('day', '>=', from)

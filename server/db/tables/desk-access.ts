@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { hasChanged } from '#server/db/engine/row-counts.ts';
 
 export type DeskSession = Selectable<Schema['desk_sessions']>;
 
@@ -30,23 +31,18 @@ export const sessionsOf = (db: Db, { email, now }: { email: string; now: number 
     .execute();
 
 export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('desk_sessions')
-    .where('id', '=', id)
-    .where('email', '=', email)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  return hasChanged(db.deleteFrom('desk_sessions').where('id', '=', id).where('email', '=', email));
 }
 
 export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
 
 export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('desk_passkeys')
-    .values(passkey)
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirstOrThrow();
-  return Number(numInsertedOrUpdatedRows) > 0;
+  return hasChanged(
+    db
+      .insertInto('desk_passkeys')
+      .values(passkey)
+      .onConflict((conflict) => conflict.column('id').doNothing()),
+  );
 }
 
 export const findPasskey = (db: Db, id: string): Promise<DeskPasskey | undefined> =>
@@ -69,22 +65,17 @@ export async function noteUse(
   tx: Db,
   { id, counter, publicKey, now }: { id: string; counter: number; publicKey: string; now: number },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('desk_passkeys')
-    .set({ counter, public_key: publicKey, used_at: now })
-    .where('id', '=', id)
-    .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(
+    tx
+      .updateTable('desk_passkeys')
+      .set({ counter, public_key: publicKey, used_at: now })
+      .where('id', '=', id)
+      .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter))),
+  );
 }
 
 export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('desk_passkeys')
-    .where('id', '=', id)
-    .where('email', '=', email)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  return hasChanged(db.deleteFrom('desk_passkeys').where('id', '=', id).where('email', '=', email));
 }
 
 const TABLES = ['desk_sessions', 'desk_sign_ins', 'desk_passkeys'] as const;

@@ -3,6 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import { lockAddress, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
+import { hasRow } from '#server/db/engine/row-counts.ts';
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
@@ -71,16 +72,15 @@ export async function wasNotedSince(
   db: Db,
   { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('desk_log')
-    .select('id')
-    .where('id', '>', lowestIdAt(since))
-    .where('who', '=', who)
-    .where('deed', '=', deed)
-    .where('about', about === null ? 'is' : '=', about)
-    .where('details', '=', details)
-    .where('at', '>', since)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(
+    db
+      .selectFrom('desk_log')
+      .select('id')
+      .where('id', '>', lowestIdAt(since))
+      .where('who', '=', who)
+      .where('deed', '=', deed)
+      .where('about', about === null ? 'is' : '=', about)
+      .where('details', '=', details)
+      .where('at', '>', since),
+  );
 }

@@ -25,13 +25,9 @@ export type ImportCounts = {
 export async function importPeople(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   people: readonly ImportedPerson[],
-  {
-    consentSource,
-    fileName,
-    now,
-    dryRun,
-  }: { consentSource: string; fileName: string; now: number; dryRun: boolean },
+  options: { consentSource: string; fileName: string; now: number; dryRun: boolean },
 ): Promise<ImportCounts> {
+  const { consentSource, fileName, now, dryRun } = options;
   if (dryRun) return (await sortOut(db, people)).counts;
   return db.transaction().execute(async (tx) => {
     await lockAddresses(

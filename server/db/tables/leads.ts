@@ -5,6 +5,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Schema } from '#server/db/all-tables.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { countRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Span } from '#server/db/queries/report-figures.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-fields.ts';
@@ -19,15 +20,7 @@ type Submission = Selectable<Schema['submissions']>;
 export async function mergeLead(
   tx: Db,
   submission: Submission,
-  {
-    leadId,
-    receiptId,
-    verifiedFromAddress,
-    sameBrowser,
-    asked,
-    firstReadAt,
-    now,
-  }: {
+  proof: {
     leadId: string;
     receiptId: string;
     verifiedFromAddress: string;
@@ -37,6 +30,7 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<Reader> {
+  const { leadId, receiptId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
   const asksMore = asked.length > 0 || submission.answers !== null;
   const { name, company } = submission;
   const named = {
@@ -102,8 +96,7 @@ export async function findLeadId(db: Db, email: string): Promise<string | undefi
 }
 
 export async function leadExists(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('leads').select('id').where('id', '=', id));
 }
 
 export type Reader = Pick<Selectable<Schema['leads']>, 'id' | 'first_read_at'>;
@@ -113,13 +106,13 @@ export async function findReader(db: Db, id: string): Promise<Reader | undefined
 }
 
 export async function noteRead(tx: Db, { id, now }: { id: string; now: number }): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('leads')
-    .set({ first_read_at: now })
-    .where('id', '=', id)
-    .where('first_read_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return hasChanged(
+    tx
+      .updateTable('leads')
+      .set({ first_read_at: now })
+      .where('id', '=', id)
+      .where('first_read_at', 'is', null),
+  );
 }
 
 export type NewLead = Pick<
@@ -158,10 +151,7 @@ export const newLeadsOf = (db: Db, span: Span, most: number): Promise<NewLead[]>
   inSpan(db, span).select(SHOWN).orderBy('r.id').limit(most).execute();
 
 export async function countNewLeads(db: Db, span: Span): Promise<number> {
-  const { count } = await inSpan(db, span)
-    .select((eb) => eb.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return countRows(inSpan(db, span));
 }
 
 export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise<boolean> {
@@ -179,13 +169,7 @@ export async function hasMoreNewLeads(db: Db, span: Span, most: number): Promise
  */
 export async function correctLead(
   tx: Db,
-  {
-    email,
-    id,
-    now,
-    changes,
-    onCorrected,
-  }: {
+  change: {
     email: string;
     id: string;
     now: number;
@@ -193,6 +177,7 @@ export async function correctLead(
     onCorrected?: (leadId: string) => Promise<void>;
   },
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
+  const { email, id, now, changes, onCorrected } = change;
   const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
   const imported =
     lead === undefined

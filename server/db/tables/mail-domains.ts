@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { domainOf } from '#server/platform/text.ts';
-import { DAY_MS } from '#server/platform/time.ts';
 
 export type MailDomain = Selectable<Schema['mail_domains']>;
 
@@ -33,60 +33,41 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
     .execute();
 }
 
-export type DomainSearch = {
-  endedAt: number;
-  unused: Set<string> | null;
-  tables: readonly (typeof TABLES_WITH_DOMAINS)[number][];
-  after: string;
-};
-
 const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
-
-export const newDomainSearch = (): DomainSearch => ({ endedAt: 0, unused: null, tables: [], after: '' });
-
-const ADDRESSES_PER_ROW = 10;
+const ADDRESSES_AT_ONCE = 5_000;
 
 /**
- * Runs once a day: without an index by domain it reads every address, a few thousand per transaction. A domain that comes into
- * use meanwhile is looked up again.
+ * Without an index by domain, this reads every address. A domain that comes into use meanwhile is looked up again.
+ * @param rest awaited between statements
+ * @returns how many
  */
 export async function deleteUnusedDomains(
-  tx: Db,
-  search: DomainSearch,
-  { now, most }: { readonly now: number; readonly most: number },
-): Promise<{ readonly deleted: number; readonly done: boolean }> {
-  if (search.unused === null) {
-    if (now - search.endedAt < DAY_MS) return { deleted: 0, done: true };
-    const rows = await tx.selectFrom('mail_domains').select('domain').execute();
-    Object.assign(search, {
-      unused: new Set(rows.map(({ domain }) => domain)),
-      tables: TABLES_WITH_DOMAINS,
-      after: '',
-    });
-    return { deleted: 0, done: false };
+  db: Db,
+  shouldStop: () => boolean,
+  rest: () => Promise<void>,
+): Promise<number> {
+  const rows = await db.selectFrom('mail_domains').select('domain').execute();
+  const unused = new Set(rows.map(({ domain }) => domain));
+  for (const table of TABLES_WITH_DOMAINS) {
+    const readAfter = (after: string) =>
+      db
+        .selectFrom(table)
+        .select(['id', 'email'])
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(ADDRESSES_AT_ONCE)
+        .execute();
+    for await (const page of pagesAfter('', readAfter, ({ id }) => id)) {
+      if (shouldStop() || unused.size === 0) return 0;
+      for (const { email } of page) unused.delete(domainOf(email));
+      await rest();
+    }
   }
-  const [table] = search.tables;
-  if (table !== undefined && search.unused.size > 0) {
-    const page = await tx
-      .selectFrom(table)
-      .select(['id', 'email'])
-      .where('id', '>', search.after)
-      .orderBy('id')
-      .limit(most * ADDRESSES_PER_ROW)
-      .execute();
-    for (const { email } of page) search.unused.delete(domainOf(email));
-    search.after = page.at(-1)?.id ?? '';
-    if (page.length === 0) search.tables = search.tables.slice(1);
-    return { deleted: 0, done: false };
+  const domains = [...unused];
+  for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
+    const some = domains.slice(from, from + MOST_AT_ONCE);
+    await db.deleteFrom('mail_domains').where('domain', 'in', some).execute();
+    await rest();
   }
-  const domains = [...search.unused].slice(0, most);
-  for (const domain of domains) search.unused.delete(domain);
-  const done = search.unused.size === 0;
-  if (done) Object.assign(search, { unused: null, endedAt: now });
-  if (domains.length === 0) return { deleted: 0, done };
-  const { numDeletedRows } = await tx
-    .deleteFrom('mail_domains')
-    .where('domain', 'in', domains)
-    .executeTakeFirstOrThrow();
-  return { deleted: Number(numDeletedRows), done };
+  return domains.length;
 }

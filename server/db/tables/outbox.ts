@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 
@@ -37,23 +38,21 @@ export const findMail = (
   db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
 
 export async function wasQueued(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
+  return hasRow(db.selectFrom('outbox').select('id').where('id', '=', id));
 }
 
 export async function isWaiting(
   db: Db,
   { kind, payload }: { readonly kind: string; readonly payload: Readonly<Record<string, unknown>> },
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('outbox')
-    .select('id')
-    .where(isQueued)
-    .where('kind', '=', kind)
-    .where('payload', '=', JSON.stringify(payload))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(
+    db
+      .selectFrom('outbox')
+      .select('id')
+      .where(isQueued)
+      .where('kind', '=', kind)
+      .where('payload', '=', JSON.stringify(payload)),
+  );
 }
 
 export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
@@ -166,13 +165,7 @@ export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
 }
 
 export async function countRefusals(db: Db, since: number): Promise<number> {
-  const row = await db
-    .selectFrom('outbox')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where(isRefused)
-    .where('finished_at', '>=', since)
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
+  return countRows(db.selectFrom('outbox').where(isRefused).where('finished_at', '>=', since));
 }
 
 export type RefusedMail = {

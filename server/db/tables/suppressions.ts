@@ -3,6 +3,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
+import { changedRows, hasChanged, hasRow } from '#server/db/engine/row-counts.ts';
 import type { Schema, SuppressionReason } from '#server/db/all-tables.ts';
 
 export type Suppression = Selectable<Schema['suppressions']>;
@@ -14,13 +15,7 @@ export type Withdrawal = Selectable<Schema['withdrawals']>;
  */
 export async function suppress(
   tx: Db,
-  {
-    keys,
-    reason,
-    email,
-    note = null,
-    now,
-  }: {
+  entry: {
     keys: readonly [string, ...string[]];
     reason: SuppressionReason;
     email: string | null;
@@ -28,6 +23,7 @@ export async function suppress(
     now: number;
   },
 ): Promise<boolean> {
+  const { keys, reason, email, note = null, now } = entry;
   const known = await suppressionsOf(tx, { keys, email: email ?? '' });
   const listed = known.find((one) => one.reason === reason);
   if (listed !== undefined) {
@@ -40,12 +36,12 @@ export async function suppress(
       .execute();
     return true;
   }
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto('suppressions')
-    .values({ address_key: keys[0], reason, email, note, created_at: now })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow();
-  return Number(numInsertedOrUpdatedRows) > 0;
+  return hasChanged(
+    tx
+      .insertInto('suppressions')
+      .values({ address_key: keys[0], reason, email, note, created_at: now })
+      .onConflict((conflict) => conflict.doNothing()),
+  );
 }
 
 export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
@@ -99,12 +95,12 @@ export async function removeSuppressions(
   db: Db,
   { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
 ): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('suppressions')
-    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
-    .where('reason', 'in', reasons)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+  return changedRows(
+    db
+      .deleteFrom('suppressions')
+      .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
+      .where('reason', 'in', reasons),
+  );
 }
 
 const PAGE_SIZE = 500;
@@ -173,16 +169,15 @@ export async function ownWithdrawalSince(
   db: Db,
   { email, since }: { readonly email: string; readonly since: number },
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('withdrawals as w')
-    .innerJoin('leads as l', 'l.id', 'w.lead_id')
-    .select('w.id')
-    .where('l.email', '=', email)
-    .where('w.way', '<>', 'by-hand')
-    .where('w.withdrawn_at', '>=', since)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRow(
+    db
+      .selectFrom('withdrawals as w')
+      .innerJoin('leads as l', 'l.id', 'w.lead_id')
+      .select('w.id')
+      .where('l.email', '=', email)
+      .where('w.way', '<>', 'by-hand')
+      .where('w.withdrawn_at', '>=', since),
+  );
 }
 
 export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {

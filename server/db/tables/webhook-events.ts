@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { changedRows, countRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 
 // A constant instead of a parameter, so the partial indexes are used.
@@ -9,12 +10,7 @@ const isDead = sql<boolean>`state = 'dead'`;
 
 export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
   const count = async (which: typeof isQueued) => {
-    const row = await db
-      .selectFrom('webhook_events')
-      .select((eb) => eb.fn.countAll().as('count'))
-      .where(which)
-      .executeTakeFirstOrThrow();
-    return Number(row.count);
+    return countRows(db.selectFrom('webhook_events').where(which));
   };
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
@@ -57,11 +53,11 @@ export async function reviveEvents(
   db: Db,
   { ids, now }: { ids: readonly string[] | null; now: number },
 ): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('webhook_events')
-    .set({ state: 'queued', attempts: 0, due_at: now, queued_at: now, finished_at: null })
-    .where(isDead)
-    .$if(ids !== null, (query) => query.where('id', 'in', ids!))
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
+  return changedRows(
+    db
+      .updateTable('webhook_events')
+      .set({ state: 'queued', attempts: 0, due_at: now, queued_at: now, finished_at: null })
+      .where(isDead)
+      .$if(ids !== null, (query) => query.where('id', 'in', ids!)),
+  );
 }

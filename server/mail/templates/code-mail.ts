@@ -58,23 +58,14 @@ type Facts = {
   readonly language: string;
 };
 
-let minutes: { readonly language: string; readonly format: Intl.NumberFormat } | undefined;
-
-/** Cached, because making a format costs more than the mail. */
-function minutesIn(language: string): Intl.NumberFormat {
-  if (minutes?.language !== language) {
-    const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
-    minutes = { language, format };
-  }
-  return minutes.format;
-}
+const MINUTES = { style: 'unit', unit: 'minute', unitDisplay: 'long' } as const;
 
 export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
   const values = {
     code: facts.digits,
     reference: facts.reference,
     // A duration, because the reader's clock and time zone are unknown.
-    lifetime: minutesIn(facts.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
+    lifetime: Math.max(1, Math.ceil(facts.validForMs / 60_000)).toLocaleString(facts.language, MINUTES),
     title: facts.title,
   };
   const filled = (text: string) => fill(text, values);

@@ -45,17 +45,14 @@ export const deskCodeKind: LetterKind = {
   },
 };
 
-function composeDeskCodeEmail({
-  digits,
-  host,
-  title,
-  minutes,
-}: {
+/** @param facts minutes: until the code expires */
+function composeDeskCodeEmail(facts: {
   digits: string;
   host: string;
   title: string;
   minutes: number;
 }): Letter {
+  const { digits, host, title, minutes } = facts;
   const before = `Here is your code to sign in at the desk of ${title}.`;
   const after = [
     `Type it at ${host}, in the browser where you asked for it.`,

@@ -78,17 +78,13 @@ const VIEWS: ReadonlySet<string> = new Set(['seen', 'opened']);
 
 export function composeDigestEmail(
   words: NewLeadEmail,
-  {
-    figures,
-    leads,
-    count,
-    ...about
-  }: AboutPage & {
+  facts: AboutPage & {
     readonly figures: PeriodFigures;
     readonly leads: readonly NewLead[];
     readonly count: number;
   },
 ): Letter {
+  const { figures, leads, count, ...about } = facts;
   const { language } = about;
   const inFigures = (value: number) => value.toLocaleString(language);
   const before = inFigures(figures.before);

@@ -156,19 +156,14 @@ export function composeNewLeadEmail(
 
 export function composeNewLeadsEmail(
   words: NewLeadEmail,
-  {
-    leads,
-    count,
-    from,
-    to,
-    ...about
-  }: AboutPage & {
+  facts: AboutPage & {
     readonly leads: readonly NewLead[];
     readonly count: number;
     readonly from: number;
     readonly to: number;
   },
 ): Letter {
+  const { leads, count, from, to, ...about } = facts;
   const { title, host, language } = about;
   const times = {
     day: dayIn(language, from),
