@@ -17,8 +17,7 @@ import { domainOf } from '#server/platform/text.ts';
 import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
-import type { Config, DkimConfig } from '#server/settings/settings.ts';
-import type { Mailbox } from '#server/settings/setting-values.ts';
+import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so duplicate deliveries show as one. */

@@ -12,6 +12,8 @@ import {
   type SettingValues,
 } from '#server/settings/settings-table.ts';
 
+export type { Mailbox } from '#server/settings/setting-values.ts';
+
 export type DkimConfig = {
   readonly domainName: string;
   readonly keySelector: string;

@@ -100,7 +100,7 @@ const PATHS: Readonly<Record<Happening['kind'], string>> = {
   other: 'M12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z',
 };
 
-export function Sign({ kind, size = 16 }: { readonly kind: Happening['kind']; readonly size?: number }) {
+function Sign({ kind, size = 16 }: { readonly kind: Happening['kind']; readonly size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden>
       <path

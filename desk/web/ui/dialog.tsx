@@ -9,7 +9,7 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
 
 /** Returns focus after a dialogue that code opened; falls back to the page's heading. */
-export function useFocusBack() {
+function useFocusBack() {
   const before = useRef<Element>(null);
   return {
     onOpenAutoFocus: () => {
