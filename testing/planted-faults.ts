@@ -70,8 +70,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'a code works once and until it expires',
     fault: 'keep a used code alive',
     file: 'server/codes/codes.ts',
-    find: '    .set({ used_at: now })\n',
-    replace: '    .set({ used_at: null })\n',
+    find: 'tx.updateTable(table).set({ used_at: now })',
+    replace: 'tx.updateTable(table).set({ used_at: null })',
     tests: [LEADS],
   },
   {
