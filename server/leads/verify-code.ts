@@ -120,6 +120,14 @@ type Counted = {
     }
 );
 
+/**
+ * Whose attempt it is, and which codes are compared:
+ * - The browser has an open challenge with attempts left: its attempt, and the challenge's newest codes.
+ * - Its attempts are used up: refused, if a code was mailed for this challenge.
+ * - It has no challenge (another device, a stranger) or one without its own code: an attempt that all such browsers share, and
+ *   the newest codes of the e-mail address.
+ * - Its challenge is verified, because a response was lost: as before, and also the code that it has entered.
+ */
 async function countEntry(
   tx: Db,
   email: string,

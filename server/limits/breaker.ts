@@ -1,5 +1,6 @@
 // Mailing codes to strangers harms them and our reputation with mail servers, yet each request of a list bomb looks normal.
-// With too many codes, or too few entered, every code costs a proof of work (decision 0009, `npm run prove:breaker`).
+// A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
+// proof of work (decision 0009, `npm run prove:breaker`).
 import { getDomain } from 'tldts';
 
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';

@@ -62,6 +62,11 @@ type Turn = {
   timer?: NodeJS.Timeout;
 };
 
+/**
+ * Transactions that share a commit. A group opens with the first write and gathers members: each runs as a savepoint, one at a
+ * time, and waits once it has ended. When no new member comes for some turns of the event loop, the group is due: it takes
+ * nobody, waits for the running member, and is committed or abandoned, which settles all its members.
+ */
 type Group = {
   readonly members: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
   readonly deadline: number;
