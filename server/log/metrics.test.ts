@@ -172,7 +172,7 @@ for (const engine of ENGINES) {
           await server.database.close();
           const sick = await get(API.health);
           assert.equal(sick.status, 503);
-          assert.match(await sick.text(), /^The database does not answer\.$/);
+          assert.match(await sick.text(), /^The database does not respond\.$/);
           assert.equal((await get(API.live)).status, 200);
           await server.app.close();
           const stopping = await get(API.health);
