@@ -48,7 +48,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('publishes only the ports of Caddy, and connects only the page to the database', () => {
+  it("publishes only Caddy's ports and connects only the page to the database", () => {
     const published = containers.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
     assert.deepEqual(published, [
       'caddy 80:80',

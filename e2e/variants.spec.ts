@@ -145,10 +145,7 @@ test('each browser keeps its variant, and form, lead and report name it', async 
   for (const visit of Object.values(visits)) await visit.page.context().close();
 });
 
-test('previewing a variant counts and stores nothing, with scripts and without', async ({
-  page,
-  browser,
-}) => {
+test('previewing a variant counts and stores nothing, with or without scripts', async ({ page, browser }) => {
   test.slow();
   await using site = await startVariants();
   const reports = watchReports(page);

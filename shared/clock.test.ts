@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { timeNow } from '#shared/clock.ts';
 
-it('timeNow continues when the device sets its clock back', ({ mock }) => {
+it("timeNow keeps advancing when the device's clock is set back", ({ mock }) => {
   mock.timers.enable({ apis: ['Date'], now: Date.now() + 1_000 });
   const before = timeNow();
   mock.timers.setTime(Date.now() - 3_600_000 + 1_000);

@@ -73,7 +73,7 @@ export function asciiAddress(typed: string): string | null {
   const domain = asciiDomain(address.slice(at + 1));
   if (domain === null) return null;
   const ascii = address.slice(0, at + 1) + domain;
-  // A mail server would refuse a longer one after our 202.
+  // Mail servers refuse longer addresses, which the visitor would not learn after a 202.
   return ASCII_ADDRESS.test(ascii) &&
     at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
     ascii.length <= EMAIL_MAX_LENGTH &&

@@ -120,7 +120,7 @@ Examples:
       desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
       if (isLeft) desk.note(`${out} is unchanged, with the leads of an earlier export.`);
 
-      /** Keeps the previous file of --since-last under another name, because no later export repeats its leads. */
+      /** Copies the previous --since-last file to another name first, because later exports don't repeat its leads. */
       async function mayReplace(file: string): Promise<boolean> {
         const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
         if (before === null || before.size <= headBytes) return true;

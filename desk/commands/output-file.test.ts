@@ -65,41 +65,38 @@ describe('an output file', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
 
-  it(
-    "does not write an output file through another user's link in a shared folder",
-    { skip: unlessRoot },
-    () =>
-      inFolder(async (folder) => {
-        const shared = path.join(folder, 'shared');
-        mkdirSync(path.join(folder, 'private'));
-        mkdirSync(shared);
-        writeFileSync(path.join(folder, 'private/keys'), 'old');
-        for (const [link, target] of [
-          ['leads.csv', '../private/keys'],
-          ['new.csv', '../private/new'],
-          ['exports', '../private'],
-        ] as const) {
-          symlinkSync(target, path.join(shared, link));
-          lchownSync(path.join(shared, link), STRANGER, STRANGER);
-        }
-        for (const mode of [0o1777, 0o777, 0o775]) {
-          chmodSync(shared, mode);
-          for (const [name, link] of [
-            ['leads.csv', 'leads.csv'],
-            ['new.csv', 'new.csv'],
-            ['exports/leads.csv', 'exports'],
-          ] as const)
-            await assert.rejects(write(path.join(shared, name)), {
-              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
-            });
-        }
-        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
-        assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
-        // Only the owner can create links there.
-        chmodSync(shared, 0o755);
-        await write(path.join(shared, 'leads.csv'));
-        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
-      }),
+  it("is not written through another user's link in a shared folder", { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const shared = path.join(folder, 'shared');
+      mkdirSync(path.join(folder, 'private'));
+      mkdirSync(shared);
+      writeFileSync(path.join(folder, 'private/keys'), 'old');
+      for (const [link, target] of [
+        ['leads.csv', '../private/keys'],
+        ['new.csv', '../private/new'],
+        ['exports', '../private'],
+      ] as const) {
+        symlinkSync(target, path.join(shared, link));
+        lchownSync(path.join(shared, link), STRANGER, STRANGER);
+      }
+      for (const mode of [0o1777, 0o777, 0o775]) {
+        chmodSync(shared, mode);
+        for (const [name, link] of [
+          ['leads.csv', 'leads.csv'],
+          ['new.csv', 'new.csv'],
+          ['exports/leads.csv', 'exports'],
+        ] as const)
+          await assert.rejects(write(path.join(shared, name)), {
+            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
+          });
+      }
+      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
+      assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
+      // Only the owner can create links there.
+      chmodSync(shared, 0o755);
+      await write(path.join(shared, 'leads.csv'));
+      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
+    }),
   );
 
   it('an output file can have the longest name the disk allows', () =>

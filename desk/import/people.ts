@@ -152,7 +152,7 @@ const LEFT: ReadonlySet<string> = new Set([
   'by hand',
 ]);
 
-/** Ignores case and punctuation, unless nothing else remains. */
+/** Ignores case and punctuation, unless nothing would be left. */
 export const statusKey = (status: string): string => plainHeading(status) || status;
 
 export type LeftOut = {

@@ -82,7 +82,7 @@ describe('the report as HTML', () => {
     assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
   });
 
-  it('the report divides new leads by views only if all views are known', () => {
+  it('divides new leads by views only if all views are known', () => {
     assert.match(reportBody(REPORT), /<dd class="report-value">4\.0%<\/dd><dd>40 new leads, 1,000 views\./);
     assert.match(
       reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' }),

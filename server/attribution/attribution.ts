@@ -83,7 +83,7 @@ function sourceOfTouch(touch: Touch): string | undefined {
   return click?.[1] ?? touch.referrer;
 }
 
-/** Replaces further sources, and those that must not be shown. */
+/** Replaces sources beyond the limit, and those that must not be shown. */
 export const OTHERS = 'others';
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;

@@ -53,7 +53,7 @@ describe('mail provider webhooks', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('accept Mailgun events with a recently signed time and token', () =>
+  it('accept Mailgun events with a recent, signed timestamp and token', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();

@@ -144,7 +144,7 @@ function errorAt(
 
 function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError[] {
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
-  // Covers everything before it, so accepting this error also accepts that.
+  // Covers all earlier entries, so accepting this error accepts them as well.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
   const error = (expected: string, found: string) => [
     errorAt(position, expected, found, state, [0, position]),

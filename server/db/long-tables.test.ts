@@ -1,4 +1,4 @@
-// Test tables are short, so this checks SQLite's query plans.
+// Test tables are too small to show slow queries, so this checks SQLite's query plans.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';

@@ -77,7 +77,7 @@ export function createHandleError(sendError: SendError) {
 const TOO_MANY_COOKIES =
   'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
 
-/** Answers bytes that Node cannot parse. Without a request object, no hook, log or route runs. */
+/** Responds to requests that Node cannot parse. They have no request object, so hooks, logging and routes don't run. */
 export function answerBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },

@@ -177,7 +177,7 @@ async function findRecentCode(
 }
 
 /**
- * The same form keeps its first time and source.
+ * If the form is resubmitted unchanged, its original time, IP address and browser are kept.
  * @returns the ID of the challenge
  */
 async function storeForm(

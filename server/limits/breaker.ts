@@ -119,7 +119,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
    * one more stranger until the next check.
    */
   function mustNetworkPay(clientAddress: string): boolean {
-    // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it isn't a network.
+    // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
     if (!networksPay || isLoopback(clientAddress)) return false;
     const network = siteOf(clientAddress);
     const strangers = strangersOf.get(network) ?? 0;
@@ -180,7 +180,8 @@ function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
 const median = (numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-// At most five strangers per network, and codes entered at one domain don't excuse strangers at another (decision 0009).
+// Counts at most five strangers per network. Codes entered at one domain don't offset strangers at another
+// (decision 0009).
 
 type MailedCode = {
   readonly email: string;

@@ -49,7 +49,7 @@ it('a loop continues after a failed round', async () => {
   await loop.stop();
 });
 
-it('stopping a loop waits for its round and starts no other', async () => {
+it('stopping a loop waits for the current round and starts no other', async () => {
   const { loop, rounds } = startLoop();
   loop.wake();
   let stopped = false;

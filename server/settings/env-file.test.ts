@@ -72,7 +72,7 @@ describe('settings', () => {
     );
   });
 
-  it('from the environment override .env and have no line', async () => {
+  it('from the environment override .env, and their errors name no line', async () => {
     assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [
       'PORT must be a whole number from 0 to 65535.',
     ]);

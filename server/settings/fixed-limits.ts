@@ -97,11 +97,13 @@ export const WEIGHTS = {
 } as const;
 
 /**
- * Limits of signing in at the desk (desk/server/auth/sign-in.ts). All windows slide, and no setting lifts them.
- * `sendsToAddress` is per hour, and `timesInADay` times as many per day; beyond that, the response is the same but nothing is
- * sent. `unsentAsksOfAll` stores requests for unlisted e-mail addresses so that they look the same, without using up a desk
- * user's share. `attemptsInARow` wrong attempts of one person are mailed to OPERATOR_EMAIL. `notedOfStrangers` limits unlisted
- * people's wrong attempts in the audit log.
+ * Sign-in limits of the desk (desk/server/auth/sign-in.ts). All windows slide, and no setting changes them.
+ * `sendsToAddress` is the number of codes per e-mail address and hour; beyond it, the response is the same but nothing
+ * is sent. `timesInADay` is how many times as many are sent per day.
+ * `unsentAsksOfAll` limits stored requests that get no code. They are stored so that unlisted e-mail addresses look the
+ * same, and counted apart so that they use up no desk user's share.
+ * After `attemptsInARow` wrong attempts for one person, OPERATOR_EMAIL gets an e-mail.
+ * `notedOfStrangers` limits unlisted people's wrong attempts in the audit log.
  */
 export const DESK_SIGN_IN = {
   asksFromNetwork: 30,

@@ -170,8 +170,8 @@ function stop(signal: string): void {
 }
 
 /**
- * Stops accepting and waits for open connections to end, because a client may send a request just as the server closes.
- * Responses carry `Connection: close` (http.ts).
+ * Stops accepting connections and waits for the open ones to end, because a client may send a request just as the
+ * server closes. Responses carry `Connection: close` (http.ts).
  */
 async function drainConnections(server: Server): Promise<void> {
   // http's own close would end idle connections at once.

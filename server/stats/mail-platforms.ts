@@ -165,7 +165,7 @@ const platformIn = (
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
-// Limits suit a command that a person waits for.
+// The limits are low because someone is waiting for the command.
 type MailServerQuestions = {
   /**
    * Queries in order until a limit is reached.

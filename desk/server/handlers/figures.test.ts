@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
         assert.match(JSON.stringify(toDo), /1 mail waits/);
       }));
 
-    it('counts past days once an hour, and today each time', () =>
+    it('counts past days once an hour, but today on every call', () =>
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);
         const add = (email: string, at: number) =>

@@ -125,7 +125,10 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
-/** Waiting for the table would make other statements queue up. */
+/**
+ * Skips a locked table, because waiting for it would make other statements queue up.
+ * @returns whether the table was rewritten
+ */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);

@@ -65,7 +65,7 @@ async function withPair(
   }
 }
 
-it('acknowledged writes survive the primary, and unreplicated ones are not acknowledged', () =>
+it('acknowledged writes survive the loss of the primary, and unreplicated writes are not acknowledged', () =>
   withPair(async ({ a, b }, endpoint, openThere) => {
     const { db } = openThere();
     assert(await store(db, 'before'));

@@ -99,7 +99,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('wait for others in the following event-loop turns, but not for later ones', () =>
+  it('share one commit with those started in the next event-loop turns, but not with later ones', () =>
     withDatabase(async ({ db, commits }) => {
       const first = insertIn(db, 1);
       const second = setImmediate().then(() => insertIn(db, 2));

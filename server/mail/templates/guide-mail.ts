@@ -141,6 +141,6 @@ export function composeGuideEmail(
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }
 
-/** Mail programs that darken pages keep a button that sets both colours. */
+/** Sets both colours, so dark mode in mail programs leaves the button unchanged. */
 const buttonOf = (accent: string): string =>
   `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;
