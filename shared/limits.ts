@@ -1,5 +1,5 @@
-// Lengths of what people type, and the seconds of Resend, on page and server (specification, sections 5 and 9). Limits of
-// only the server are in server/settings/fixed-limits.ts.
+// Lengths of what people type, and the seconds of Resend, on page and server (specification, sections 5 and 9). Limits that
+// only the server needs are in server/settings/fixed-limits.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;
