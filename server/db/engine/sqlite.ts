@@ -1,6 +1,6 @@
 // node:sqlite blocks the event loop, so a transaction that finds the file locked is retried. Concurrent transactions share one
 // commit and its wait for the disk: 353 flows per second instead of 222 (decision 0018). Each is a savepoint that can fail
-// alone, and none reports success before the commit.
+// separately, and none reports success before the commit.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
