@@ -43,7 +43,7 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
       shouldStop,
       rest: createRests(),
     });
-    // A stopped round has left nothing behind either: stopping means that the process ends.
+    // Null after a stop too, because the process then ends.
     begin = left === null ? newest : lower(newest, lowestIdAt(timeOfId(left) - OVERLAP_MS));
   };
 }

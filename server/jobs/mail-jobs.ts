@@ -139,7 +139,7 @@ const MANY_PUT_OFF = 50;
 
 /**
  * How long a new mail would wait. Networks take turns, so each other network goes first with at most one mail more than ours has
- * waiting: with 20 mails of A, 1 of B and none of ours, 2 mails are ahead. Domains whose server is silent do not count, because
+ * waiting: with 20 mails of A, 1 of B and none in our network, 2 are ahead. Domains whose server is silent do not count, because
  * nothing waits for them.
  */
 async function expectedWaitMs(db: Db, { network, domain }: Lane, now: number): Promise<number> {

@@ -121,7 +121,7 @@ type Counted = {
 );
 
 /**
- * Whose attempt it is, and which codes are compared:
+ * Decides which attempt is counted and which codes are compared:
  * - The browser has an open challenge with attempts left: its attempt, and the challenge's newest codes.
  * - Its attempts are used up: refused, if a code was mailed for this challenge.
  * - It has no challenge (another device, a stranger) or one without its own code: an attempt that all such browsers share, and
