@@ -32,26 +32,26 @@ function isWebAddress(text: string): boolean {
 
 type TextRule = {
   readonly fits?: (text: string) => boolean;
-  readonly message?: keyof FormMessages;
+  readonly messageKey?: keyof FormMessages;
   readonly tidy?: (text: string) => string;
 };
 
 const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'>, TextRule>> = {
   text: {},
-  telephone: { fits: (text) => TELEPHONE.test(text), message: 'telephone' },
+  telephone: { fits: (text) => TELEPHONE.test(text), messageKey: 'telephone' },
   number: {
     fits: (text) => NUMBER.test(text),
-    message: 'number',
+    messageKey: 'number',
     tidy: (text) => text.replace(',', '.'),
   },
   url: {
     fits: isWebAddress,
-    message: 'url',
+    messageKey: 'url',
     tidy: (text) => (SCHEME.test(text) ? text : `https://${text}`),
   },
   'long text': {
     fits: (text) => text.split('\n').every(isSingleLine),
-    message: 'notPlain',
+    messageKey: 'notPlain',
     tidy: (text) => text.replaceAll(/\r\n?/g, '\n'),
   },
 };
@@ -84,7 +84,7 @@ export function answerSchema(
     );
   const maximum = longestAnswer(field);
   const tooLong = { error: fill(messages.tooLong, { maximum }), abort: true };
-  const { fits = () => true, message = 'required', tidy = (text) => text } = TEXT_RULES[kind];
+  const { fits = () => true, messageKey = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
     z.string({ error }).check(
       // Checked before the regular expressions, so that none runs on long text.
@@ -97,7 +97,7 @@ export function answerSchema(
         error: messages.notPlain,
         abort: true,
       }),
-      z.refine((text) => text === '' || fits(text), { error: messages[message] }),
+      z.refine((text) => text === '' || fits(text), { error: messages[messageKey] }),
     ),
     '',
   );

@@ -23,8 +23,8 @@ export const comparable = (sql: string): string =>
     .replaceAll(/\d{10,}/g, '0')
     .replaceAll(/\(select (?:value from json_each\(\?\)|jsonb_array_elements_text\(\?::jsonb\))\)/g, '(?)')
     .replaceAll(
-      /case instr\("email", '@'\) when 0 then '' else substr\("email", instr\("email", '@'\) \+ 1\) end/g,
-      `split_part("email", '@', 2)`,
+      /case instr\(((?:"\w+"\.)?"email"), '@'\) when 0 then '' else substr\(\1, instr\(\1, '@'\) \+ 1\) end/g,
+      `split_part($1, '@', 2)`,
     );
 
 /** SQLite's own tables, and checks of a file before it is opened (server/db/backup/backup.ts). */
