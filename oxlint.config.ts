@@ -249,7 +249,8 @@ export default defineConfig({
         },
       },
     ],
-    'import/no-cycle': 'error',
+    // Types count.
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-duplicates': 'error',
     'import/no-unassigned-import': 'off',
     'import/no-named-as-default': 'off',

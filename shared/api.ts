@@ -1,4 +1,4 @@
-// Headers, success responses and errors. Requests are in lead.ts.
+// Headers and success responses. Requests are in lead.ts, errors in errors.ts.
 import * as z from 'zod/mini';
 
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -69,35 +69,3 @@ export const WITH_ARTICLE = 'return=representation';
 
 export const Verified = z.object({ verified: z.literal(true), article: z.optional(Article) });
 export type Verified = z.infer<typeof Verified>;
-
-/** Status of each error. Programs read the code in x-error-code; the toast shows the operator's sentence. */
-export const API_ERRORS = {
-  'invalid-input': 400,
-  'malformed-body': 400,
-  'wrong-code': 400,
-  'no-session': 401,
-  'wrong-signature': 401,
-  'wrong-origin': 403,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  'request-timeout': 408,
-  'page-outdated': 409,
-  'precondition-failed': 412,
-  'body-too-large': 413,
-  'uri-too-long': 414,
-  'unsupported-media-type': 415,
-  'email-domain-refused': 400,
-  'proof-of-work-required': 428,
-  'range-not-satisfiable': 416,
-  'too-many-requests': 429,
-  'too-many-codes': 429,
-  'too-many-tries': 429,
-  'too-many-tries-without-cookies': 429,
-  'internal-error': 500,
-  'mail-backlog': 503,
-  unavailable: 503,
-} as const satisfies Record<string, number>;
-
-export type ApiErrorCode = keyof typeof API_ERRORS;
-
-export const ERROR_CODE_HEADER = 'x-error-code';

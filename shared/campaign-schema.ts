@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { colourMistakes, type Colours } from '#shared/colours.ts';
-import { API_ERRORS, type ApiErrorCode } from '#shared/api.ts';
+import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/typed-input.ts';

@@ -1,17 +1,16 @@
 // The browser's API calls (specification, section 7) and their errors (section 8).
 import {
   API,
-  type ApiErrorCode,
   Article,
   CodeRequested,
   CONSENT_VERSION_HEADER,
-  ERROR_CODE_HEADER,
   type MailStatus,
   OpenChallenge,
   PROOF_OF_WORK_HEADER,
   Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
+import { type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';

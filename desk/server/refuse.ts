@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 import { DESK_ERRORS, type DeskErrorCode } from '#desk/endpoints/errors.ts';
-import { ERROR_CODE_HEADER } from '#shared/api.ts';
+import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
 export const refuse = (reply: FastifyReply, code: DeskErrorCode, sentence: string): FastifyReply =>
   reply

@@ -1,6 +1,6 @@
 import type { Call } from '#desk/endpoints/endpoint.ts';
 import { KEPT_BY_BROWSER } from '#desk/endpoints/auth.ts';
-import { ERROR_CODE_HEADER } from '#shared/api.ts';
+import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
 /** A doctor run takes up to half a minute. */
 const CALL_LIMIT_MS = 60_000;

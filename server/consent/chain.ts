@@ -4,7 +4,7 @@ import { hash as hashOf, randomBytes } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
-import type { RowFacts } from '#server/consent/sealer.ts';
+import type { RowFacts } from '#server/consent/row-facts.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';

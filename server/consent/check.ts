@@ -15,7 +15,8 @@ import {
   type RowKind,
   type SignedHead,
 } from '#server/consent/chain.ts';
-import { OVERLAP_MS, readRows, type RowFacts, unsealedPages } from '#server/consent/sealer.ts';
+import { readRows, type RowFacts } from '#server/consent/row-facts.ts';
+import { OVERLAP_MS, unsealedPages } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';

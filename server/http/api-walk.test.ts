@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 
 import type { InjectOptions } from 'fastify';
 
-import { API, API_ERRORS, type CodeRequested } from '#shared/api.ts';
+import { API, type CodeRequested } from '#shared/api.ts';
+import { API_ERRORS } from '#shared/errors.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import {
   createVisitor,

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
-import { API_ERRORS, type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/api.ts';
+import { API_ERRORS, type ApiErrorCode, ERROR_CODE_HEADER } from '#shared/errors.ts';
 
 export type ErrorWords = {
   readonly errors: Campaign['errors'];

@@ -27,7 +27,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-import type { ApiErrorCode } from '#shared/api.ts';
+import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
 
 type Verified = {

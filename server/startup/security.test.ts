@@ -5,7 +5,8 @@ import fc from 'fast-check';
 
 import { readConfig } from '#server/settings/settings.ts';
 import type { Schema } from '#server/db/all-tables.ts';
-import { API, API_ERRORS, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { API_ERRORS } from '#shared/errors.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { decodedBody } from '#testing/decoded-body.ts';

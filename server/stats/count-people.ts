@@ -1,12 +1,19 @@
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { AskedGroup, CodeStatus, Group } from '#server/db/queries/report-figures.ts';
-import type { PageViews } from '#server/stats/stats.ts';
 
 /** Strangers can type any source; beyond this number, the smallest are counted as OTHERS. */
 export const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
 /** The domain of erased e-mail addresses and of the smallest domains. */
 const UNKNOWN_DOMAIN = '';
+
+/** Days are counted since 1970, in UTC. */
+export type PageViews = {
+  readonly firstDay: number;
+  readonly byDay: ReadonlyMap<number, number>;
+  readonly bySource: ReadonlyMap<string, number>;
+  readonly bySteps: ReadonlyMap<string, number>;
+};
 
 export type PeopleCount = {
   readonly total: Sums;

@@ -25,6 +25,7 @@ import {
   SOURCES_COUNTED,
   type Sums,
   sumsAt,
+  type PageViews,
 } from '#server/stats/count-people.ts';
 import { MAIL_PLATFORMS, type MailPlatform, type PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { type FunnelStep, READ_STEPS } from '#shared/funnel.ts';
@@ -217,14 +218,6 @@ function timeToEnter(peopleBySeconds: ReadonlyMap<number, number>): TimeToEnter 
   }));
   return { people, p50Seconds: quantile(0.5), p95Seconds: quantile(0.95), groups };
 }
-
-/** Days are counted since 1970, in UTC. */
-export type PageViews = {
-  readonly firstDay: number;
-  readonly byDay: ReadonlyMap<number, number>;
-  readonly bySource: ReadonlyMap<string, number>;
-  readonly bySteps: ReadonlyMap<string, number>;
-};
 
 /**
  * @param options source: only views from it. sourcesLimit: further sources are counted as OTHERS
