@@ -4,8 +4,10 @@ import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'n
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
+import { Client } from 'pg';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
@@ -15,7 +17,7 @@ import { createHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
-import { behindPgBouncer, ENGINES, type Engine } from '#testing/databases.ts';
+import { behindPgBouncer, createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { campaignAsking } from '#testing/own-form.ts';
@@ -74,6 +76,27 @@ async function fill(server: ServerUnderTest): Promise<string> {
 
 const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
   assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
+
+it(
+  'an erasure on PostgreSQL waits for a transaction in another database of the server, which keeps deleted rows',
+  { skip: behindPgBouncer() },
+  () =>
+    withFiles('postgres', async (server) => {
+      const words = [EMAIL, NAME, MOTTO, await fill(server)];
+      const other = new Client(await createPostgresDatabase());
+      await other.connect();
+      try {
+        await other.query('begin; select pg_current_xact_id()');
+        const ended = setTimeout(500).then(() => other.query('commit'));
+        const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
+        await ended;
+        assert.equal(erased.exitCode, 0, erased.notes);
+        isNone(await countInFiles(server.database.db, server.config.database, words), 'after the erasure');
+      } finally {
+        await other.end();
+      }
+    }),
+);
 
 for (const engine of ENGINES) {
   describe(`the database files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {

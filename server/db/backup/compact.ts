@@ -98,31 +98,42 @@ export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   const tables = TABLE_NAMES;
-  const { rows } = await sql<{ bytes: string; now: string }>`
-    select sum(pg_total_relation_size(name::regclass)) as bytes, clock_timestamp()::text as now
-    from unnest(${tables}::text[]) as name
+  const { rows } = await sql<{ bytes: string }>`
+    select sum(pg_total_relation_size(name::regclass)) as bytes from unnest(${tables}::text[]) as name
   `.execute(db);
-  const [{ bytes, now } = { bytes: 0, now: '' }] = rows;
-  if (Number(bytes) > largestBytes) {
+  if (Number(rows[0]?.bytes) > largestBytes) {
     for (const table of tables) await sql`vacuum (analyze, skip_locked) ${sql.table(table)}`.execute(db);
     return { type: 'too large' };
   }
-  // Rewriting keeps rows that an earlier transaction can still read.
-  const isAlone = async () => {
-    const earlier = await sql`
-      select 1 from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend' and xact_start < ${now}::timestamptz
-    `.execute(db);
-    return earlier.rows.length === 0;
-  };
-  if (!(await until(isAlone))) return { type: 'in use' };
+  if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
   const left: string[] = [];
   for (const table of tables) {
     if (!(await until(() => rewriteTable(db, table)))) left.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
-  if (!(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
+  const areSamplesFree = await earlierTransactionsEnded(db);
+  if (!areSamplesFree || !(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
+}
+
+/**
+ * Waits for all transactions of this moment, because rewriting keeps rows that an earlier one can still read. In this
+ * database each counts; in other databases of the server, those that write.
+ */
+async function earlierTransactionsEnded(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ now: string; next: string }>`
+    select clock_timestamp()::text as now, pg_snapshot_xmax(pg_current_snapshot())::text as next
+  `.execute(db);
+  const { now, next } = rows[0]!;
+  return until(async () => {
+    const earlier = await sql`
+      select 1 where pg_snapshot_xmin(pg_current_snapshot()) < ${next}::xid8
+      union all
+      select 1 from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and xact_start < ${now}::timestamptz
+    `.execute(db);
+    return earlier.rows.length === 0;
+  });
 }
 
 /**
