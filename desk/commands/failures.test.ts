@@ -115,7 +115,7 @@ describe('an unusable database ends a command with a sentence', () => {
 
   it('a closed or exhausted PostgreSQL connection ends a command with a sentence', async () => {
     const url = await createPostgresDatabase();
-    const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
+    const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 1_000 });
     const failing = (statement: string) =>
       sql
         .raw(statement)
