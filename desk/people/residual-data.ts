@@ -23,7 +23,7 @@ export function sayRemains(rewriting: Exclude<Rewriting, { type: 'rewritten' }>)
     case 'too large':
       return `The database is larger than ${sayBytes(LARGEST_BYTES)}, so it was not rewritten, and its files may contain traces. Remove them at a quiet time: ${COMPACT}`;
     case 'in use':
-      return `The files of the database may contain traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell). Wait until it ends, then run: ${COMPACT}`;
+      return `The files of the database may contain traces: deleted data is still in use, by something that began earlier (an export, a backup, a shell, on PostgreSQL also a transaction in another database of the server). Wait until it ends, then run: ${COMPACT}`;
     case 'left':
       return `The files of the database may contain traces: ${rewriting.tables.join(', ')} could not be rewritten. At a quiet time, as the owner of the database, run: ${COMPACT}`;
     case 'no room':

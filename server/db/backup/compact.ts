@@ -16,7 +16,7 @@ export type Rewriting =
   | { readonly type: 'rewritten' }
   /** SQLite's log was emptied, or PostgreSQL's tables vacuumed; older remains stay. */
   | { readonly type: 'too large' }
-  /** An earlier transaction still reads deleted rows, or a table is never free. */
+  /** An earlier transaction may still read deleted rows, or SQLite's file is never free. */
   | { readonly type: 'in use' }
   /** Tables that this user may not rewrite, or that were always in use. */
   | { readonly type: 'left'; readonly tables: readonly string[] }
@@ -111,8 +111,8 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
     if (!(await until(() => rewriteTable(db, table)))) left.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
-  const areSamplesFree = await earlierTransactionsEnded(db);
-  if (!areSamplesFree || !(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
+  if (!(await earlierTransactionsEnded(db))) return { type: 'in use' };
+  if (!(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
