@@ -1,4 +1,4 @@
-import { boxOf, expect, test } from './fixtures.ts';
+import { boxOf, expect, openWithFonts, test } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -36,7 +36,11 @@ test('a tap that starts a translated page is not lost', async ({ browser, site }
     isMobile: true,
   });
   const page = await context.newPage();
-  await page.goto(site.url);
+  await page.addInitScript(() => {
+    // Chromium sends a move of the mouse to 0, 0 after loading, which would start the page before the tap.
+    addEventListener('pointermove', (event) => event.stopImmediatePropagation(), true);
+  });
+  await openWithFonts(page, site.url);
   await page.evaluate(() => {
     const texts: Text[] = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
