@@ -91,7 +91,7 @@ test('an ended session is noticed by a desk page, an export and a doctor run, an
   await open('/leads');
   await page.getByRole('button', { name: 'Export' }).click();
   const dialogue = page.getByRole('dialog', { name: 'Export' });
-  await expect(dialogue.getByLabel('Format')).toBeVisible();
+  await expect(dialogue.getByRole('radio', { name: 'HubSpot' })).toBeVisible();
   await loseSession(page);
   await dialogue.getByRole('button', { name: 'Export' }).click();
   await expect(ended).toBeVisible();
@@ -156,7 +156,7 @@ test('the link of desk open works once', async ({ page, desk, browser }) => {
     await page.goto(link);
     await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
     await expect(page).toHaveURL(new URL('/', link).href);
-    await expect(page.getByText('At the machine')).toBeVisible();
+    await expect(page.getByText('On this computer')).toBeVisible();
     await page.goto(new URL('/account', link).href);
     await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
     await expect(page.getByText('passkey')).toBeHidden();

@@ -64,7 +64,10 @@ test("the desk's list shows its filters in one row, and a long name leaves the o
     const { people, ...rest } = (await response.json()) as { readonly people: readonly object[] };
     await route.fulfill({
       response,
-      json: { ...rest, people: people.map((person) => ({ ...person, name: 'Grace'.repeat(35) })) },
+      json: {
+        ...rest,
+        people: people.map((person) => ({ ...person, name: 'Grace'.repeat(35), flags: ['free'] })),
+      },
     });
   });
   await open('/leads?source=newsletter');

@@ -41,7 +41,7 @@ test('every state of the overview, the lists and the account passes axe in both 
   await expectNoViolations(page, 'columns');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Export' }).click();
-  await expect(page.getByLabel('Format')).toBeVisible();
+  await expect(page.getByRole('radio', { name: 'HubSpot' })).toBeVisible();
   await expectNoViolations(page, 'export');
   await open('/leads?search=nobody');
   await expect(page.getByText('No one matches this filter')).toBeVisible();
@@ -93,6 +93,8 @@ test("the overview shows the day's events with links, in the chosen theme", asyn
   const isOfToday = desk.madeOn === new Date().toISOString().slice(0, 10);
   await expect(day).toContainText(isOfToday ? '3 leads' : '0 leads');
   await expect(page.getByRole('img', { name: /^3 leads in the last 30 days/ })).toBeVisible();
+  await page.getByRole('link', { name: 'See what needs doing' }).click();
+  await expect(page.getByRole('region', { name: 'What needs doing' })).toBeInViewport();
   await page.getByRole('button', { name: 'Switch between light and dark' }).click();
   await expect(page.locator('html')).toHaveClass('dark');
   await page.reload();

@@ -22,10 +22,11 @@ export type Steps = {
   readonly read: number | null;
 };
 
-/** `page` is the path with details, such as `/mail`. */
+/** `page` is the path with details, such as `/mail`; `place` is a file of the campaign and a line, such as `campaign/site.yaml:15`. */
 export type ToDo = {
   readonly state: 'problem' | 'warning' | 'note';
   readonly sentence: string;
+  readonly place?: string;
   readonly page: string;
 };
 

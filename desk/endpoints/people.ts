@@ -52,6 +52,13 @@ export const people = get<PeoplePage>()({
   asked: z.extend(Filter, { after: z.optional(z.string()) }),
 });
 
+/** Counts without the filters that need a search, and with suppressed leads. */
+export const peopleCount = get<{ readonly atMost: number }>()({
+  path: '/api/people/count',
+  needs: 'read',
+  asked: z.pick(Filter, { state: true, from: true, to: true }),
+});
+
 export const domains = get<{
   readonly domains: readonly { readonly domain: string; readonly people: number }[];
   readonly next: string | null;
@@ -62,6 +69,8 @@ export const choices = get<{
   readonly flags: readonly string[];
   readonly formats: readonly {
     readonly name: string;
+    /** Example: HubSpot */
+    readonly title: string;
     readonly about: string;
     readonly takesEveryState: boolean;
   }[];

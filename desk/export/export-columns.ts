@@ -46,12 +46,13 @@ type Column = readonly [heading: string, value: (lead: ExportedLead, conversion:
 
 export type CsvFormat = {
   readonly kind: 'csv';
+  readonly title: string;
   readonly about: string;
   readonly hasLink?: true;
   readonly preamble?: string;
   readonly columns: readonly Column[];
 };
-type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
+type JsonLinesFormat = { readonly kind: 'jsonl'; readonly title: string; readonly about: string };
 
 const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers' | 'variant'>): Column => [
   name,
@@ -81,6 +82,7 @@ const LAST_COLUMNS: readonly Column[] = [
 export const FORMATS = {
   csv: {
     kind: 'csv',
+    title: 'Spreadsheet',
     about: 'every column',
     hasLink: true,
     columns: [
@@ -102,9 +104,10 @@ export const FORMATS = {
       own('first_read_at'),
     ],
   },
-  jsonl: { kind: 'jsonl', about: 'one JSON object a line, as in webhooks' },
+  jsonl: { kind: 'jsonl', title: 'JSON', about: 'one JSON object a line, as in webhooks' },
   hubspot: {
     kind: 'csv',
+    title: 'HubSpot',
     about: 'contacts',
     hasLink: true,
     columns: [
@@ -120,6 +123,7 @@ export const FORMATS = {
   },
   salesforce: {
     kind: 'csv',
+    title: 'Salesforce',
     about: 'leads, for the data import wizard',
     hasLink: true,
     columns: [
@@ -135,6 +139,7 @@ export const FORMATS = {
   },
   mailchimp: {
     kind: 'csv',
+    title: 'Mailchimp',
     about: 'subscribed contacts',
     hasLink: true,
     columns: [
@@ -150,6 +155,7 @@ export const FORMATS = {
   },
   pipedrive: {
     kind: 'csv',
+    title: 'Pipedrive',
     about: 'leads with person and organisation',
     hasLink: true,
     columns: [
@@ -166,6 +172,7 @@ export const FORMATS = {
   },
   'google-ads': {
     kind: 'csv',
+    title: 'Google Ads',
     about: 'offline conversions, addresses hashed',
     // Declares the file's time zone: https://support.google.com/google-ads/answer/7014069.
     preamble: 'Parameters:TimeZone=+0000',
@@ -181,6 +188,7 @@ export const FORMATS = {
   },
   'microsoft-ads': {
     kind: 'csv',
+    title: 'Microsoft Advertising',
     about: 'offline conversions, addresses hashed',
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
@@ -193,6 +201,7 @@ export const FORMATS = {
   },
   meta: {
     kind: 'csv',
+    title: 'Meta Ads',
     about: 'offline events, addresses and names hashed',
     columns: [
       ['email', (lead) => sha256(lead.email)],

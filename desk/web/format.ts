@@ -19,6 +19,14 @@ const PERCENT = new Intl.NumberFormat('en-GB', { style: 'percent' });
 /** @param share from 0 to 1 */
 export const percent = (share: number): string => PERCENT.format(share);
 
+const PRECISE = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
+
+/**
+ * Example: 8.5%
+ * @param share from 0 to 1
+ */
+export const preciseShare = (share: number): string => PRECISE.format(share);
+
 export const counted = (count: number, one: string, other = `${one}s`): string =>
   `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
 

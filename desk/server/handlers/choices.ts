@@ -44,6 +44,7 @@ const largest = (counts: ReadonlyMap<string, number>): readonly string[] =>
 
 const FORMAT_CHOICES: Answer<typeof choicesCall>['formats'] = FORMAT_NAMES.map((name) => ({
   name,
+  title: FORMATS[name].title,
   about: FORMATS[name].about,
   takesEveryState: FORMATS_WITH_STATE.includes(name),
 }));

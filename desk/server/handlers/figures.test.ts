@@ -319,7 +319,10 @@ it('the doctor runs once for all callers, again on demand, and today shows its p
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { ask } = askedDesk(server.service, { dnsServers: [address] });
-      assert.ok((await ask('today'))?.toDo.every(({ state }) => state === 'warning'));
+      const warnings = (await ask('today'))!.toDo;
+      assert.ok(warnings.every(({ state }) => state === 'warning'));
+      const sample = warnings.find(({ place }) => place?.endsWith('site.yaml:15'));
+      assert.match(sample?.sentence ?? '', /^publisher: /, 'without file and line');
       const [one, other] = await Promise.all([ask('doctor'), ask('doctor')]);
       assert.deepEqual(one, other);
       assert.ok(one!.findings.some(({ check, state }) => check === 'words' && state === 'ok'));

@@ -1,7 +1,7 @@
-import type { people as peopleCall } from '#desk/endpoints/people.ts';
+import type { people as peopleCall, peopleCount as countCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
-import { lookForPeople } from '#server/db/contacts/people.ts';
+import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
 import { hintsOf } from '#server/attribution/attribution.ts';
 import { isoTime } from '#server/platform/time.ts';
 
@@ -33,4 +33,9 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
     next,
     lookedBackTo: lookedBackTo === null ? null : isoTime(lookedBackTo),
   };
+};
+
+export const peopleCount: Handler<typeof countCall> = async ({ service }, filter) => {
+  const { state, ...selection } = selectionOf(filter);
+  return { atMost: await countAtMost(service.database.db, state, selection) };
 };

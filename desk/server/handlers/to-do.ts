@@ -45,13 +45,21 @@ export async function toDoOf(
     ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config) })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
-    ...(await findSample()).map((sentence) => warning(sentence, '/doctor')),
-    ...warnings.map((sentence) => warning(sentence, '/doctor')),
+    ...(await findSample()).map(campaignWarning),
+    ...warnings.map(campaignWarning),
   ];
 }
 
 const problem = (sentence: string, page: string): ToDo => ({ state: 'problem', sentence, page });
 const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', sentence, page });
+
+/** Warnings about the campaign begin with a file and a line, as compilers print them. */
+function campaignWarning(warned: string): ToDo {
+  const [, place, sentence] = /^(\S+\.\w+(?::\d+)?): (.+)$/s.exec(warned) ?? [];
+  return place === undefined || sentence === undefined
+    ? warning(warned, '/doctor')
+    : { ...warning(sentence, '/doctor'), place };
+}
 
 const mails = (count: number): string => (count === 1 ? '1 mail' : `${count} mails`);
 

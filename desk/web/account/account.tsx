@@ -51,7 +51,7 @@ export function Account() {
   const answer = useAsk(sessions, {});
   const [ending, setEnding] = useState<Session | null>(null);
   return (
-    <Page title="Account" lead={`${email ?? 'At the machine'} · ${ROLE_NAMES[role]}`}>
+    <Page title="Account" lead={`${email ?? 'On this computer'} · ${ROLE_NAMES[role]}`}>
       {email !== null && <Passkeys />}
       <Section title="Sessions" lead="Where you are signed in. A session ends by itself after twelve hours.">
         <Answered of={answer} lines={3}>

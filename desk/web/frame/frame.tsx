@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
 
 import { signOut } from '#desk/endpoints/auth.ts';
-import { Link, usePlace } from '#desk/web/router.tsx';
+import { go, Link, usePlace } from '#desk/web/router.tsx';
 import { PAGES } from '#desk/web/pages.tsx';
 import { usePerson, forgetPerson, useSend } from '#desk/web/queries.ts';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
@@ -17,7 +17,23 @@ import { ROLE_NAMES } from '#desk/web/format.ts';
 
 const CONTENT = 'content';
 
+/** "/" goes to the search field, as on GitHub; without one, to the list of leads. */
+function searchOnSlash(event: KeyboardEvent): void {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  const isTyping =
+    target instanceof Element && target.closest('input, textarea, select, dialog, [role*=dialog]');
+  if (key !== '/' || ctrlKey || metaKey || altKey || isTyping) return;
+  event.preventDefault();
+  const focus = () => document.querySelector<HTMLInputElement>('main input[type=search]')?.focus();
+  if (document.querySelector('main input[type=search]') === null) go('/leads');
+  requestAnimationFrame(focus);
+}
+
 export function Frame({ children }: { readonly children: ReactNode }) {
+  useEffect(() => {
+    document.addEventListener('keydown', searchOnSlash);
+    return () => document.removeEventListener('keydown', searchOnSlash);
+  }, []);
   return (
     <div className={styles.frame}>
       <a className={styles.skip} href={`#${CONTENT}`}>
@@ -85,7 +101,7 @@ function PersonPart() {
     <div className={styles.person}>
       <p className={styles.who}>
         <span className={styles.email} title={email ?? undefined}>
-          {email ?? 'At the machine'}
+          {email ?? 'On this computer'}
         </span>
         <span className={styles.role}>{ROLE_NAMES[role]}</span>
       </p>

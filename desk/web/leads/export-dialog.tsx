@@ -2,27 +2,37 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
 import type { Me } from '#desk/endpoints/auth.ts';
-import { choices, type Filter } from '#desk/endpoints/people.ts';
+import { choices, peopleCount, type Filter } from '#desk/endpoints/people.ts';
 import { isSignedOut } from '#desk/web/ask.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 import { usePerson, forgetPerson, useAsk } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { dayName, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
+import {
+  counted,
+  dayName,
+  PEOPLE_IN_STATE,
+  number,
+  people as countPeople,
+  sentenceCase,
+} from '#desk/web/format.ts';
 import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
-import { SelectField } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import styles from '#desk/web/leads/leads.module.css';
 
 type ExportProps = {
   readonly filter: Filter;
+  /** How many the filter finds; null if the list has not been read to its end. */
+  readonly people: number | null;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
 };
 
-export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
+export function ExportDialog({ filter, people: found, open, onOpenChange }: ExportProps) {
   const { fields } = usePerson();
   const answer = useAsk(choices, {}, { enabled: open });
+  const { state, from, to } = filter;
+  const { data: count } = useAsk(peopleCount, { state, from, to }, { enabled: open && found === null });
   const [format, setFormat] = useState('csv');
   const running = useRef<AbortController>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
@@ -76,14 +86,28 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return progress === null ? (
-            <DialogForm action="Export" error={error} onSubmit={() => chosen && start(chosen.name)}>
-              <SelectField
-                label="Format"
-                options={fitting.map(({ name }) => ({ value: name, name }))}
-                value={chosen?.name}
-                onChange={(event) => setFormat(event.currentTarget.value)}
-              />
-              <p className={styles.about}>{chosen?.about}</p>
+            <DialogForm
+              action={['Export', amountOf(state, found, count?.atMost)].filter(Boolean).join(' ')}
+              error={error}
+              onSubmit={() => chosen && start(chosen.name)}
+            >
+              <fieldset className={styles.formats}>
+                <legend>Format</legend>
+                {fitting.map(({ name, title, about }) => (
+                  <label key={name} className={styles.choice}>
+                    <input
+                      type="radio"
+                      name="format"
+                      checked={name === chosen?.name}
+                      onChange={() => setFormat(name)}
+                    />
+                    <span>
+                      {title}
+                      <small>{sentenceCase(about)}</small>
+                    </span>
+                  </label>
+                ))}
+              </fieldset>
               {fitting.length < formats.length && (
                 <p className={styles.about}>
                   The formats of other programs take leads only, so they are not offered here.
@@ -102,6 +126,16 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
       </Answered>
     </Dialog>
   );
+}
+
+function amountOf(
+  state: Filter['state'],
+  found: number | null,
+  atMost: number | undefined,
+): string | undefined {
+  const noun = (count: number) => (state === 'verified' ? counted(count, 'lead') : countPeople(count));
+  if (found !== null) return noun(found);
+  return atMost === undefined ? undefined : `up to ${noun(atMost)}`;
 }
 
 function ProgressBar({ people, atMost }: Progress) {

@@ -46,6 +46,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
         type="search"
         maxLength={200}
         placeholder="Address, name or company"
+        aria-keyshortcuts="/"
         value={filter.search ?? ''}
         onTyped={(value) => change('search', value, true)}
       />

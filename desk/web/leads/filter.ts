@@ -34,6 +34,15 @@ export function listAddress(filter: Partial<Filter>): string {
   return query === '' ? '/leads' : `/leads?${query}`;
 }
 
+let lastList = '/leads';
+
+/** The list of leads with the filters it was last shown with. */
+export const lastListAddress = (): string => lastList;
+
+export function rememberList(filter: Filter): void {
+  lastList = listAddress(filter);
+}
+
 export function withPart(filter: Filter, name: FilterName, value: string): Filter {
   const next: Record<string, string | undefined> = { ...filter };
   if (value === '') delete next[name];

@@ -3,11 +3,11 @@ import * as Popover from '@radix-ui/react-popover';
 
 import type { Filter } from '#desk/endpoints/people.ts';
 import { ExportDialog } from '#desk/web/leads/export-dialog.tsx';
-import { chosenParts, filterIn, listAddress } from '#desk/web/leads/filter.ts';
+import { chosenParts, filterIn, listAddress, rememberList } from '#desk/web/leads/filter.ts';
 import { FilterBar } from '#desk/web/leads/filter-bar.tsx';
 import { keepHidden, readHidden } from '#desk/web/leads/kept-columns.ts';
 import { GROWS_TO } from '#desk/web/leads/paging.ts';
-import { personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
+import { PersonBlock, personColumns, usuallyHidden } from '#desk/web/leads/person-columns.tsx';
 import { usePeople, type PeopleList } from '#desk/web/leads/use-people.ts';
 import { useMayChange, usePerson } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.tsx';
@@ -26,6 +26,7 @@ export function Leads() {
   const { fields, variants } = usePerson();
   const mayExport = useMayChange();
   const list = usePeople(filter);
+  useEffect(() => rememberList(filter));
   const [isExporting, setExporting] = useState(false);
   const columns = useMemo(
     () => personColumns(filter.state, { fields, variants }),
@@ -67,6 +68,7 @@ export function Leads() {
             rows={list.people}
             rowKey={({ id }) => id}
             hidden={hidden}
+            renderBlock={(person) => <PersonBlock person={person} />}
             isStale={list.isStale}
           />
         )}
@@ -77,7 +79,14 @@ export function Leads() {
         )}
         <End list={list} />
       </div>
-      {mayExport && <ExportDialog filter={filter} open={isExporting} onOpenChange={setExporting} />}
+      {mayExport && (
+        <ExportDialog
+          filter={filter}
+          people={list.hasMore || list.isStale ? null : list.people.length}
+          open={isExporting}
+          onOpenChange={setExporting}
+        />
+      )}
     </Page>
   );
 }

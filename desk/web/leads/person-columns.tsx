@@ -1,5 +1,6 @@
 import type { Me } from '#desk/endpoints/auth.ts';
 import type { Person, State } from '#desk/endpoints/people.ts';
+import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
@@ -35,7 +36,7 @@ export const personColumns = (
     id: 'name',
     heading: 'Name',
     isMain: true,
-    cell: ({ id, name, email }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || email}</Link>,
+    cell: ({ id, name, email }) => <Link href={addressOf('/person', { id })}>{name || email}</Link>,
   },
   { id: 'email', heading: 'E-mail', cell: ({ email }) => <Address email={email} /> },
   { id: 'company', heading: 'Company', cell: ({ company }) => orNone(company) },
@@ -46,24 +47,27 @@ export const personColumns = (
           id: 'read',
           heading: 'First read',
           cell: ({ firstReadAt }: Person) => <DateTime at={firstReadAt} isShort />,
+          isFilled: ({ firstReadAt }: Person) => firstReadAt !== null,
         },
       ]
     : []),
-  { id: 'source', heading: 'Source', cell: ({ source }) => orNone(source) },
-  { id: 'campaign', heading: 'Campaign', cell: ({ campaign }) => orNone(campaign) },
+  {
+    id: 'source',
+    heading: 'Source',
+    cell: ({ source }) => orNone(source),
+    isFilled: ({ source }) => source !== '',
+  },
+  {
+    id: 'campaign',
+    heading: 'Campaign',
+    cell: ({ campaign }) => orNone(campaign),
+    isFilled: ({ campaign }) => Boolean(campaign),
+  },
   {
     id: 'flags',
     heading: 'Flags',
-    cell: ({ flags }) =>
-      flags.length === 0 ? (
-        NONE
-      ) : (
-        <span className={styles.pills}>
-          {flags.map((flag) => (
-            <Pill key={flag}>{flag}</Pill>
-          ))}
-        </span>
-      ),
+    isFilled: ({ flags }) => flags.length > 0,
+    cell: ({ flags }) => (flags.length === 0 ? NONE : <Flags flags={flags} />),
   },
   ...(variants.length > 1
     ? [{ id: 'variant', heading: 'Variant', cell: ({ variant }: Person) => orNone(variant) }]
@@ -78,6 +82,40 @@ export const personColumns = (
     },
   })),
 ];
+
+function Flags({ flags }: Pick<Person, 'flags'>) {
+  return (
+    <span className={styles.pills}>
+      {flags.map((flag) => (
+        <Pill key={flag}>{flag}</Pill>
+      ))}
+    </span>
+  );
+}
+
+/** A person in three lines, for a phone. */
+export const PersonBlock = ({
+  person: { id, name, email, company, source, since, flags },
+}: {
+  readonly person: Pick<Person, 'id' | 'name' | 'company' | 'source' | 'since'> &
+    Partial<Pick<Person, 'email' | 'flags'>>;
+}) => (
+  <div className={styles.personBlock}>
+    <p>
+      <Link href={addressOf('/person', { id })}>{name || email || NONE}</Link>
+      <DateTime at={since} isShort />
+    </p>
+    {email !== undefined && (
+      <p>
+        <Address email={email} />
+      </p>
+    )}
+    <p>
+      {[company, source].filter(Boolean).join(' · ')}
+      {flags !== undefined && flags.length > 0 && <Flags flags={flags} />}
+    </p>
+  </div>
+);
 
 export const usuallyHidden = ({ fields }: Pick<Me, 'fields'>): readonly string[] => [
   'campaign',

@@ -163,17 +163,22 @@ const COLUMNS: readonly Column<Lost>[] = [
     id: 'source',
     heading: 'Source',
     cell: ({ source }) => <span className={styles.source}>{source || NONE}</span>,
+    isFilled: ({ source }) => source !== '',
   },
 ];
 
-const LostTable = ({ people }: { readonly people: readonly Lost[] }) => (
-  <Table
-    caption="People who entered no code"
-    columns={COLUMNS}
-    rows={people}
-    rowKey={({ id, email }) => id ?? email}
-  />
-);
+const LostTable = ({ people }: { readonly people: readonly Lost[] }) => {
+  const platforms = new Set(people.map(({ platform }) => platform));
+  return (
+    <Table
+      caption="People who entered no code"
+      columns={COLUMNS}
+      rows={people}
+      rowKey={({ id, email }) => id ?? email}
+      hidden={new Set(people.length > 1 && platforms.size === 1 ? ['platform'] : [])}
+    />
+  );
+};
 
 function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
   const said = name || email;
@@ -187,6 +192,9 @@ function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
   );
 }
 
+/** "250 OK" explains nothing: the mail server took the code. */
+const isAcceptance = (reply: string): boolean => reply.startsWith('2');
+
 function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost }) {
   const counts = [
     ...(codes > 1 ? [counted(codes, 'code')] : []),
@@ -196,7 +204,7 @@ function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost 
     <>
       {why}
       {counts.length > 0 && <span className={styles.counts}> ({counts.join(', ')})</span>}
-      {reply !== null && <q className={styles.reply}>{reply}</q>}
+      {reply !== null && !isAcceptance(reply) && <q className={styles.reply}>{reply}</q>}
     </>
   );
 }

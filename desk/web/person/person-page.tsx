@@ -5,6 +5,7 @@ import { PROOF_PATH, story, type Story } from '#desk/endpoints/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
 import { useFile, useMayChange, keyOf, useAsk } from '#desk/web/queries.ts';
 import { Link, go, usePlace } from '#desk/web/router.tsx';
+import { lastListAddress } from '#desk/web/leads/filter.ts';
 import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { Correct } from '#desk/web/person/correct.tsx';
 import { Timeline } from '#desk/web/person/timeline.tsx';
@@ -61,6 +62,7 @@ function Told({ story: told }: { readonly story: Story }) {
   const mayChange = useMayChange();
   const done = (sentence: string) => {
     if (change === 'erase') {
+      // The last list's address may contain the erased one.
       go('/leads', { replace: true });
       client.removeQueries({ queryKey: keyOf(story) });
     }
@@ -70,6 +72,7 @@ function Told({ story: told }: { readonly story: Story }) {
   const Change = change === null ? null : DIALOGUES[change];
   return (
     <Page
+      back={<Link href={lastListAddress()}>← Leads</Link>}
       title={person.name || person.email}
       lead={
         <span className={styles.who}>

@@ -1,11 +1,22 @@
 import { today, type SpanFigures, type Steps, type ToDo } from '#desk/endpoints/figures.ts';
 import type { Answer } from '#desk/endpoints/endpoint.ts';
+import { PersonBlock } from '#desk/web/leads/person-columns.tsx';
+import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/router.tsx';
 import { useAsk } from '#desk/web/queries.ts';
 import { changeOf, shareOf, type Change } from '#desk/web/today/change.ts';
 import { Answered, EmptyState } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
-import { dayName, NONE, counted, number, percent, shortNumber } from '#desk/web/format.ts';
+import {
+  dayName,
+  NONE,
+  counted,
+  number,
+  percent,
+  preciseShare,
+  sentenceCase,
+  shortNumber,
+} from '#desk/web/format.ts';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { DownIcon, NoteIcon, ProblemIcon, UpIcon, WarningIcon } from '#desk/web/ui/icons.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
@@ -21,13 +32,14 @@ export function Today() {
       <Answered of={answer} lines={10}>
         {(data) => (
           <>
-            <NeedsDoing toDo={data.toDo} />
+            <Strip toDo={data.toDo} />
             <div className={styles.spans}>
               {data.spans.map((span) => (
                 <Span key={span.span} figures={span} />
               ))}
             </div>
             <Days byDay={data.byDay} />
+            <NeedsDoing toDo={data.toDo} />
             <Newest newest={data.newest} />
           </>
         )}
@@ -42,24 +54,49 @@ const SIGNS = {
   note: { name: 'Note', Icon: NoteIcon },
 } as const;
 
+const TO_DO = 'to-do';
+
+/** Says in one line, above the figures, that something needs doing. */
+function Strip({ toDo }: { readonly toDo: readonly ToDo[] }) {
+  const problems = toDo.filter(({ state }) => state === 'problem').length;
+  const others = toDo.length - problems;
+  if (toDo.length === 0) return null;
+  return (
+    <p className={problems > 0 ? styles.urgentStrip : styles.strip}>
+      <span>
+        {problems > 0 && <strong>{counted(problems, 'problem')}</strong>}
+        {problems > 0 && others > 0 && ' and '}
+        {others > 0 && counted(others, 'warning')}
+      </span>
+      <a href={`#${TO_DO}`}>See what needs doing</a>
+    </p>
+  );
+}
+
+const PAGE_LINKS: Readonly<Record<string, string>> = {
+  '/doctor': 'Open the doctor',
+  '/mail': 'See the mail',
+};
+
 function NeedsDoing({ toDo }: { readonly toDo: readonly ToDo[] }) {
   return (
-    <Section title="What needs doing">
+    <Section title="What needs doing" id={TO_DO}>
       {toDo.length === 0 ? (
         <p className={styles.nothing}>Nothing. Mail goes out, and the page is as it should be.</p>
       ) : (
         <ul className={styles.toDo}>
-          {toDo.map(({ state, sentence, page }) => {
+          {toDo.map(({ state, sentence, place, page }) => {
             const { name, Icon } = SIGNS[state];
             return (
-              <li key={sentence} className={styles[state]}>
+              <li key={`${place} ${sentence}`} className={styles[state]}>
                 <Icon size={18} />
                 <p>
                   <span className="unseen">{name}: </span>
-                  {sentence}
+                  {sentenceCase(sentence)}
+                  {place !== undefined && <small>{place}</small>}
                 </p>
                 <Link href={page}>
-                  Look
+                  {PAGE_LINKS[page] ?? 'Show'}
                   <span className="unseen">: {sentence}</span>
                 </Link>
               </li>
@@ -86,18 +123,25 @@ const SPANS = {
 } as const;
 
 function Span({ figures: { span, now, before } }: { readonly figures: SpanFigures }) {
+  const conversion = shareOf(now.leads, now.seen);
   return (
     <section className={styles.span} aria-labelledby={`span-${span}`}>
       <h2 id={`span-${span}`}>{SPANS[span].name}</h2>
       <p className={styles.leads}>
         <strong>{number(now.leads)}</strong> {now.leads === 1 ? 'lead' : 'leads'}
-        <Compared change={changeOf(now.leads, before?.leads)} span={span} />
+        <Compared change={changeOf(now.leads, before?.leads)} before={before?.leads} span={span} />
       </p>
+      {conversion !== null && (
+        <p className={styles.conversion}>
+          <strong>{preciseShare(conversion)}</strong> of views became leads
+        </p>
+      )}
       <dl className={styles.steps}>
         {STEPS.map(([step, name], index) => {
           const value = now[step];
           const share = index === 0 ? null : shareOf(value, now[STEPS[index - 1]![0]]);
-          const change = changeOf(value, before?.[step]);
+          // A change from nothing is the value itself.
+          const change = changeOf(value, before?.[step] || null);
           return (
             <div key={step}>
               <dt>{name}</dt>
@@ -123,8 +167,17 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
   );
 }
 
-function Compared({ change, span }: { readonly change: Change | null; readonly span: SpanFigures['span'] }) {
+function Compared({
+  change,
+  before,
+  span,
+}: {
+  readonly change: Change | null;
+  readonly before: number | undefined;
+  readonly span: SpanFigures['span'];
+}) {
   if (change === null) return <span className={styles.compared}>nothing to compare with yet</span>;
+  if (before === 0) return <span className={styles.compared}>none in {SPANS[span].before}</span>;
   const { direction, by } = change;
   return (
     <span className={styles.compared}>
@@ -137,7 +190,11 @@ function Compared({ change, span }: { readonly change: Change | null; readonly s
   );
 }
 
-function Days({ byDay }: { readonly byDay: Figures['byDay'] }) {
+const FEWEST_DAYS = 14;
+
+function Days({ byDay: lastDays }: { readonly byDay: Figures['byDay'] }) {
+  const first = lastDays.findIndex(({ leads }) => leads > 0);
+  const byDay = lastDays.slice(Math.max(0, Math.min(first, lastDays.length - FEWEST_DAYS)));
   const all = byDay.reduce((sum, { leads }) => sum + leads, 0);
   const best = byDay.toSorted((one, other) => other.leads - one.leads)[0];
   return (
@@ -151,6 +208,7 @@ function Days({ byDay }: { readonly byDay: Figures['byDay'] }) {
             name: dayName(day),
             value: leads,
             words: `${dayName(day)}: ${counted(leads, 'lead')}`,
+            isLabelled: day === best.day || day === byDay.at(-1)?.day,
           }))}
         />
       )}
@@ -165,10 +223,15 @@ const NEWEST: readonly Column<Newest>[] = [
     id: 'name',
     heading: 'Name',
     isMain: true,
-    cell: ({ id, name }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || NONE}</Link>,
+    cell: ({ id, name }) => <Link href={addressOf('/person', { id })}>{name || NONE}</Link>,
   },
   { id: 'company', heading: 'Company', cell: ({ company }) => company || NONE },
-  { id: 'source', heading: 'Source', cell: ({ source }) => source || NONE },
+  {
+    id: 'source',
+    heading: 'Source',
+    cell: ({ source }) => source || NONE,
+    isFilled: ({ source }) => source !== '',
+  },
   { id: 'since', heading: 'Since', cell: ({ since }) => <DateTime at={since} isShort /> },
 ];
 
@@ -178,7 +241,13 @@ function Newest({ newest }: { readonly newest: readonly Newest[] }) {
       {newest.length === 0 ? (
         <EmptyState text="The first lead will appear here." />
       ) : (
-        <Table caption="Newest leads" columns={NEWEST} rows={newest} rowKey={({ id }) => id} />
+        <Table
+          caption="Newest leads"
+          columns={NEWEST}
+          rows={newest}
+          rowKey={({ id }) => id}
+          renderBlock={(person) => <PersonBlock person={person} />}
+        />
       )}
     </Section>
   );

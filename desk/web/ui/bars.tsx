@@ -1,6 +1,13 @@
+import { number } from '#desk/web/format.ts';
 import styles from '#desk/web/ui/bars.module.css';
 
-export type Bar = { readonly name: string; readonly value: number; readonly words: string };
+export type Bar = {
+  readonly name: string;
+  readonly value: number;
+  readonly words: string;
+  /** Shows the value above the bar. */
+  readonly isLabelled?: boolean;
+};
 
 const WIDTH = 10;
 const GAP = 2;
@@ -12,30 +19,48 @@ export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly 
   const last = bars.at(-1);
   return (
     <figure className={styles.figure}>
-      <svg
-        className={styles.bars}
-        role="img"
-        aria-label={about}
-        viewBox={`0 0 ${Math.max(1, bars.length) * WIDTH - GAP} ${HEIGHT}`}
-        preserveAspectRatio="none"
-      >
-        {bars.map(({ name, value, words }, index) => {
-          const height = value === 0 ? 1 : Math.max(3, (value / most) * HEIGHT);
-          return (
-            <g key={name} className={styles.bar}>
-              <title>{words}</title>
-              <rect className={styles.ground} x={index * WIDTH} y={0} width={WIDTH - GAP} height={HEIGHT} />
-              <rect
-                className={value === 0 ? styles.none : styles.some}
-                x={index * WIDTH}
-                y={HEIGHT - height}
-                width={WIDTH - GAP}
-                height={height}
-              />
-            </g>
-          );
-        })}
-      </svg>
+      <div className={styles.plot}>
+        {bars.map(
+          ({ name, value, isLabelled }, index) =>
+            isLabelled && (
+              <span
+                key={name}
+                aria-hidden
+                className={styles.label}
+                style={{
+                  left: `${((index + 0.5) / bars.length) * 100}%`,
+                  bottom: `${(value / most) * 100}%`,
+                }}
+              >
+                {number(value)}
+              </span>
+            ),
+        )}
+        <svg
+          className={styles.bars}
+          role="img"
+          aria-label={about}
+          viewBox={`0 0 ${Math.max(1, bars.length) * WIDTH - GAP} ${HEIGHT}`}
+          preserveAspectRatio="none"
+        >
+          {bars.map(({ name, value, words }, index) => {
+            const height = value === 0 ? 1 : Math.max(3, (value / most) * HEIGHT);
+            return (
+              <g key={name} className={styles.bar}>
+                <title>{words}</title>
+                <rect className={styles.ground} x={index * WIDTH} y={0} width={WIDTH - GAP} height={HEIGHT} />
+                <rect
+                  className={value === 0 ? styles.none : styles.some}
+                  x={index * WIDTH}
+                  y={HEIGHT - height}
+                  width={WIDTH - GAP}
+                  height={height}
+                />
+              </g>
+            );
+          })}
+        </svg>
+      </div>
       {first && last && (
         <figcaption className={styles.ends} aria-hidden>
           <span>{first.name}</span>

@@ -4,6 +4,8 @@ import { hasMoved } from '#desk/web/router.tsx';
 import styles from '#desk/web/ui/page.module.css';
 
 type PageProps = {
+  /** Shown above the heading. */
+  readonly back?: ReactNode;
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
@@ -11,7 +13,7 @@ type PageProps = {
 };
 
 /** After navigation, focus moves to the heading, so screen readers announce the page. */
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ back, title, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (hasMoved()) heading.current?.focus({ preventScroll: true });
@@ -21,6 +23,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
       <title>{`${title} – Desk`}</title>
       <div className={styles.head}>
         <div>
+          {back && <p className={styles.back}>{back}</p>}
           <h1 ref={heading} tabIndex={-1} className={styles.title}>
             {title}
           </h1>
@@ -34,16 +37,17 @@ export function Page({ title, lead, actions, children }: PageProps) {
 }
 
 type SectionProps = {
+  readonly id?: string;
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 };
 
-export function Section({ title, lead, actions, children }: SectionProps) {
+export function Section({ id: anchor, title, lead, actions, children }: SectionProps) {
   const id = useId();
   return (
-    <section className={styles.section} aria-labelledby={id}>
+    <section id={anchor} className={styles.section} aria-labelledby={id}>
       <div className={styles.head}>
         <div>
           <h2 id={id}>{title}</h2>

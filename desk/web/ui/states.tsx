@@ -66,6 +66,7 @@ export function FailedState({ error, onRetry }: FailedProps) {
 type EmptyProps = { readonly title?: string; readonly text: string; readonly children?: ReactNode };
 
 export function EmptyState({ title, text, children }: EmptyProps) {
+  if (title === undefined && !children) return <p className={styles.nothing}>{text}</p>;
   return (
     <div className={styles.empty}>
       {title !== undefined && <p className={styles.title}>{title}</p>}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent, type ReactNode } from 'react';
 
 import styles from '#desk/web/ui/table.module.css';
 
@@ -11,6 +11,8 @@ export type Column<Row> = {
   readonly isAction?: boolean;
   /** Hidden on a phone, because another column has the value. */
   readonly isDecoration?: boolean;
+  /** Whether a row has a value. The column is left out while no row has one. */
+  readonly isFilled?: (row: Row) => boolean;
   /** The row's heading; exactly one column has it. */
   readonly isMain?: boolean;
 };
@@ -22,21 +24,40 @@ type TableProps<Row> = {
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row, index: number) => string;
   readonly hidden?: ReadonlySet<string>;
+  /** Replaces the names and values of a row on a phone. */
+  readonly renderBlock?: (row: Row) => ReactNode;
   /** Dims the rows. */
   readonly isStale?: boolean;
 };
 
-export function Table<Row>({ caption, columns, rows, rowKey, hidden, isStale = false }: TableProps<Row>) {
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  hidden,
+  renderBlock,
+  isStale = false,
+}: TableProps<Row>) {
   const isNarrow = useIsNarrow();
-  const shown = columns.filter(({ id }) => !hidden?.has(id));
+  const shown = columns.filter(
+    ({ id, isFilled }) => !hidden?.has(id) && (isFilled === undefined || rows.some(isFilled)),
+  );
   const props = { caption, columns: shown, rows, rowKey, isStale };
-  return isNarrow ? <Blocks {...props} /> : <Grid {...props} />;
+  return isNarrow ? <Blocks {...props} renderBlock={renderBlock} /> : <Grid {...props} />;
 }
 
-type RowsProps<Row> = Omit<TableProps<Row>, 'hidden'>;
+type RowsProps<Row> = Omit<TableProps<Row>, 'hidden' | 'renderBlock'>;
 
-/** On a phone, every row is a block of names and values. */
-function Blocks<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) {
+/** On a phone, every row is a block, usually of names and values. */
+function Blocks<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  renderBlock,
+  isStale,
+}: RowsProps<Row> & { readonly renderBlock: TableProps<Row>['renderBlock'] }) {
   const main = columns.find(({ isMain }) => isMain) ?? columns[0];
   const pairs = columns.filter((one) => one !== main && !one.isDecoration && !one.isAction);
   const actions = columns.filter(({ isAction }) => isAction);
@@ -44,15 +65,19 @@ function Blocks<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>
     <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
       {rows.map((row, index) => (
         <li key={rowKey(row, index)} className={styles.block}>
-          {main && <div className={styles.blockHead}>{main.cell(row)}</div>}
-          <dl className={styles.pairs}>
-            {pairs.map(({ id, heading, cell }) => (
-              <div key={id} className={styles.pair}>
-                <dt>{heading}</dt>
-                <dd>{cell(row)}</dd>
-              </div>
-            ))}
-          </dl>
+          {renderBlock?.(row) ?? (
+            <>
+              {main && <div className={styles.blockHead}>{main.cell(row)}</div>}
+              <dl className={styles.pairs}>
+                {pairs.map(({ id, heading, cell }) => (
+                  <div key={id} className={styles.pair}>
+                    <dt>{heading}</dt>
+                    <dd>{cell(row)}</dd>
+                  </div>
+                ))}
+              </dl>
+            </>
+          )}
           {actions.map(({ id, cell }) => (
             <div key={id}>{cell(row)}</div>
           ))}
@@ -78,7 +103,8 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={rowKey(row, index)}>
+            // The link in the row's heading serves the keyboard.
+            <tr key={rowKey(row, index)} onClick={openRow}>
               {columns.map(({ id, cell, isMain, isNumber, isLong }) => {
                 const className = isNumber ? styles.number : isLong ? styles.long : undefined;
                 return isMain ? (
@@ -97,6 +123,13 @@ function Grid<Row>({ caption, columns, rows, rowKey, isStale }: RowsProps<Row>) 
       </table>
     </Scroller>
   );
+}
+
+/** A click anywhere in a row follows the link in its heading, unless text is being selected. */
+function openRow({ target, currentTarget }: MouseEvent<HTMLTableRowElement>): void {
+  const isControl = target instanceof Element && target.closest('a, button, input, label, summary') !== null;
+  if (!isControl && getSelection()?.isCollapsed !== false)
+    currentTarget.querySelector<HTMLElement>('th a')?.click();
 }
 
 /** A scrolling table is focusable, so arrow keys scroll it. */
