@@ -52,11 +52,11 @@ export const people = get<PeoplePage>()({
   asked: z.extend(Filter, { after: z.optional(z.string()) }),
 });
 
-/** Counts without the filters that need a search, and with suppressed leads. */
-export const peopleCount = get<{ readonly atMost: number }>()({
-  path: '/api/people/count',
+/** Counts the leads of a period, with suppressed ones; other filters would need a search. */
+export const leadCount = get<{ readonly atMost: number }>()({
+  path: '/api/leads/count',
   needs: 'read',
-  asked: z.pick(Filter, { state: true, from: true, to: true }),
+  asked: z.pick(Filter, { from: true, to: true }),
 });
 
 export const domains = get<{

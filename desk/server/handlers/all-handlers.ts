@@ -9,7 +9,7 @@ import { createDoctor } from '#desk/server/handlers/doctor.ts';
 import { exported } from '#desk/server/handlers/export.ts';
 import { lost } from '#desk/server/handlers/lost.ts';
 import { createMail } from '#desk/server/handlers/mail.ts';
-import { people, peopleCount } from '#desk/server/handlers/people.ts';
+import { leadCount, people } from '#desk/server/handlers/people.ts';
 import { createProof } from '#desk/server/handlers/proof.ts';
 import { createGather, createReport, createReportFile } from '#desk/server/handlers/report.ts';
 import { story } from '#desk/server/handlers/timeline.ts';
@@ -49,7 +49,7 @@ export function createAnswers(service: Service): {
   const { doctor, last } = createDoctor(service);
   const handlers: Handlers = {
     people,
-    peopleCount,
+    leadCount,
     story,
     choices: createChoices(findOrigins),
     domains,

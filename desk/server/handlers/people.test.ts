@@ -208,8 +208,8 @@ for (const engine of ENGINES) {
           'what was refused is no export',
         );
 
-        assert.deepEqual(await asked.ask('peopleCount', { from: '2026-11-01' }), { atMost: 4 });
-        assert.deepEqual(await asked.ask('peopleCount', { state: 'unverified' }), { atMost: 1 });
+        assert.deepEqual(await asked.ask('leadCount', { from: '2026-11-01' }), { atMost: 4 });
+        assert.deepEqual(await asked.ask('leadCount', { from: '2026-12-01' }), { atMost: 0 });
         const choices = (await asked.ask('choices'))!;
         assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
         assert.deepEqual(

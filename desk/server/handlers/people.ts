@@ -1,4 +1,4 @@
-import type { people as peopleCall, peopleCount as countCall } from '#desk/endpoints/people.ts';
+import type { leadCount as leadCountCall, people as peopleCall } from '#desk/endpoints/people.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
 import { countAtMost, lookForPeople } from '#server/db/contacts/people.ts';
@@ -35,7 +35,7 @@ export const people: Handler<typeof peopleCall> = async ({ service, note }, { af
   };
 };
 
-export const peopleCount: Handler<typeof countCall> = async ({ service }, filter) => {
-  const { state, ...selection } = selectionOf(filter);
+export const leadCount: Handler<typeof leadCountCall> = async ({ service }, period) => {
+  const { state, ...selection } = selectionOf({ state: 'verified', ...period });
   return { atMost: await countAtMost(service.database.db, state, selection) };
 };

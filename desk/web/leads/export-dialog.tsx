@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
 import type { Me } from '#desk/endpoints/auth.ts';
-import { choices, peopleCount, type Filter } from '#desk/endpoints/people.ts';
+import { choices, leadCount, type Filter } from '#desk/endpoints/people.ts';
 import { isSignedOut } from '#desk/web/ask.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 import { usePerson, forgetPerson, useAsk } from '#desk/web/queries.ts';
@@ -32,7 +32,11 @@ export function ExportDialog({ filter, people: found, open, onOpenChange }: Expo
   const { fields } = usePerson();
   const answer = useAsk(choices, {}, { enabled: open });
   const { state, from, to } = filter;
-  const { data: count } = useAsk(peopleCount, { state, from, to }, { enabled: open && found === null });
+  const { data: count } = useAsk(
+    leadCount,
+    { from, to },
+    { enabled: open && found === null && state === 'verified' },
+  );
   const [format, setFormat] = useState('csv');
   const running = useRef<AbortController>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
