@@ -97,7 +97,8 @@ test('the consent proof opens as a printable page, and the guide is sent again',
   ]);
   const heading = proof.getByRole('heading', { level: 1 });
   await expect(heading).toBeVisible();
-  await expect(heading, 'its styles apply').toHaveCSS('font-size', '25.6px');
+  await expect(heading, 'its styles apply').toHaveCSS('font-size', '30.4px');
+  await expect(proof.getByRole('img', { name: 'A seal drawn from the hash of this entry' })).toBeVisible();
   await proof.close();
   await desk.site.inbox.waitForMail(email, 2);
   await page.getByRole('button', { name: 'Send the guide again' }).click();

@@ -22,10 +22,9 @@ export function addPerson(program: Command, desk: Desk): void {
       const data = await personalDataOf(database.db, email);
       const story = timelineOf(data);
       const writtenAt = isoTime(clock());
-      const { title } = campaign.site;
       const files = await writeJsonAndPage(out, {
         document: { email, writtenAt, story, ...data },
-        page: personPage({ email, data, story, title, writtenAt }),
+        page: personPage({ email, data, story, site: campaign.site, writtenAt }),
         onBegin: () => noteCommand(service, 'exported', email, 'person'),
       });
       desk.note(`${files} contain all data stored about ${email}.`);

@@ -1,6 +1,6 @@
 import { CommandFailure } from '#desk/command-failure.ts';
 import { personalDataOf } from '#desk/people/held-data.ts';
-import { paperPage } from '#desk/people/paper-page.ts';
+import { paperPage, type Letterhead } from '#desk/paper.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import type { ChainEntry, ChainError, Contents, RowKind } from '#server/consent/chain.ts';
 import { verifyChain, type ChainReport, type CheckOptions } from '#server/consent/check.ts';
@@ -86,18 +86,22 @@ export async function consentProofs(
     );
   }
   const document = { email, errors, entries };
-  return { document, page: consentPage(document, service.campaign.site.title, service.clock()), isProved };
+  return { document, page: consentPage(document, service.campaign.site, service.clock()), isProved };
 }
 
 export const sayChainError = ({ position, expected, found }: ChainError): string =>
   `${position === null ? 'Expected' : `Entry ${position}: expected`} ${expected}, found ${found}.`;
 
-const consentPage = ({ email, errors, entries }: ProofDocument, title: string, now: number): string =>
+const consentPage = ({ email, errors, entries }: ProofDocument, site: Letterhead, now: number): string =>
   paperPage({
+    site,
     heading: `Proof of consent: ${email}`,
-    about: `${title}. Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
-    body: [warning(errors), ...entries.map(sectionOf)].join('\n'),
+    about: `Written on ${secondOf(isoTime(now))}. All times are in UTC.`,
+    body: [warning(errors), ...entries.map(sectionOf), HOW_TO_CHECK].join('\n'),
   });
+
+const HOW_TO_CHECK = `<h2>How to check this</h2>
+<p>The operator runs <code>npm run -s desk -- consent verify</code>, which computes every hash again. Anyone else can compute them too: the hash of a content is SHA-256 of salt, line feed and content as in the JSON file; the hash of an entry is SHA-256 of previous hash, position, kind, row ID and content hash, separated by line feeds.</p>`;
 
 const warning = (errors: readonly string[]): string =>
   errors.length === 0
@@ -106,35 +110,54 @@ const warning = (errors: readonly string[]): string =>
 <p>The chain was changed after it was sealed. Until that is explained, the rest of this page proves nothing.</p>
 <ul>${errors.map((error) => `<li>${escapeHtml(error)}</li>`).join('\n')}</ul>`;
 
-function sectionOf(entry: ProvedEntry): string {
-  const place: readonly Fact[] = [
-    ['Position in the chain', String(entry.position)],
-    ['Kind and row', `${entry.kind} ${entry.row_id}`],
-    ['Hash of the previous entry', entry.previous],
-    ['Hash of this entry', entry.hash],
-    ['Hash of its content', entry.content_hash],
-    ['Salt', entry.salt],
-  ];
+const sectionOf = (entry: ProvedEntry): string => `${whatHappened(entry)}\n${placeInChain(entry)}`;
+
+function whatHappened(entry: ProvedEntry): string {
   switch (entry.kind) {
     case 'consent':
-      return consentSection(entry.content, place);
+      return consentSection(entry.content);
     case 'withdrawal':
-      return section(`Withdrawn on ${secondOf(entry.content.withdrawn_at)}`, [
-        ['By way of', WAYS[entry.content.way]],
-        ['From', entry.content.client_address],
-        ['Browser', entry.content.user_agent],
-        ...place,
-      ]);
+      return `<h2>Withdrawn on ${secondOf(entry.content.withdrawn_at)}</h2>
+${list([
+  ['Through', WAYS[entry.content.way]],
+  ['From', entry.content.client_address],
+  ['Browser', entry.content.user_agent],
+])}`;
     case 'removal':
-      return section(
-        `Taken off the list of addresses that get no mail on ${secondOf(entry.content.removed_at)}`,
-        [
-          ['It stood there as', entry.content.reasons.replaceAll(' ', ', ')],
-          ['The operator says', entry.content.note],
-          ...place,
-        ],
-      );
+      return `<h2>Removed from the suppression list on ${secondOf(entry.content.removed_at)}</h2>
+${list([
+  ['Suppressed because', entry.content.reasons.replaceAll(' ', ', ')],
+  ['Note of the operator', entry.content.note],
+])}`;
   }
+}
+
+const placeInChain = ({ position, kind, row_id, salt, content_hash, previous, hash }: ProvedEntry): string =>
+  `<h3>Entry ${position} of the chain</h3>
+<div class="sealed">
+${list([
+  ['Kind and row', `${kind} ${row_id}`],
+  ['Previous hash', grouped(previous)],
+  ['Hash', grouped(hash)],
+  ['Hash of the content', grouped(content_hash)],
+  ['Salt', grouped(salt)],
+])}
+${sealOf(hash)}
+</div>`;
+
+/** Groups of eight can be compared by eye. */
+const grouped = (hash: string | null): Hash | null =>
+  hash === null ? null : { hash: hash.match(/.{1,8}/g)?.join(' ') ?? '' };
+
+/** A spoke for each hexadecimal digit: two entries with different hashes look different. */
+function sealOf(hash: string): string {
+  const spokes = [...hash].map((digit, at) => {
+    const angle = (at / hash.length) * 2 * Math.PI;
+    const point = (radius: number) =>
+      `${(50 + radius * Math.sin(angle)).toFixed(1)} ${(50 - radius * Math.cos(angle)).toFixed(1)}`;
+    return `M${point(25)}L${point(27 + Number.parseInt(digit, 16))}`;
+  });
+  return `<svg class="seal" viewBox="0 0 100 100" role="img" aria-label="A seal drawn from the hash of this entry"><path stroke-width="1.6" d="${spokes.join('')}"/><circle cx="50" cy="50" r="47" stroke-width="1"/><circle cx="50" cy="50" r="20" stroke-width="1"/><path stroke-width="3" stroke-linejoin="round" d="M41 50.5l6.5 6.5 12-13.5"/></svg>`;
 }
 
 const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {
@@ -144,42 +167,50 @@ const WAYS: Readonly<Record<Contents['withdrawal']['way'], string>> = {
   'by-hand': 'the operator',
 };
 
-function consentSection(consent: Contents['consent'], place: readonly Fact[]): string {
+function consentSection(consent: Contents['consent']): string {
   const { same_browser: sameBrowser, mailed_at: mailedAt } = consent;
-  return section(
-    `Agreed on ${secondOf(consent.given_at)}`,
-    [
-      ['Name', consent.name],
-      ['Company', consent.company],
-      ...Object.values(readAnswers(consent.answers)).map(({ label, answer }): Fact => [
-        label,
-        answerText(answer),
-      ]),
-      ['Wording, version', consent.consent_version],
-      ['Page', consent.page],
-      ['Agreed at', secondOf(consent.given_at)],
-      ['Agreed from', consent.client_address],
-      ['Browser', consent.user_agent],
-      ['Code mailed as', consent.message_id],
-      ['Code mailed at', mailedAt && secondOf(mailedAt)],
-      ['The mail server answered', consent.reply],
-      ['Code entered at', secondOf(consent.verified_at)],
-      ['Code entered from', consent.verified_from_address],
-      ['Code entered in', sameBrowser === 1 ? OWN_BROWSER : OTHER_BROWSER],
-      ...place,
-    ],
-    consent.wording,
-  );
+  return `<h2>Agreed on ${secondOf(consent.given_at)}</h2>
+<blockquote>${escapeHtml(consent.wording)}</blockquote>
+<h3>Who</h3>
+${list([
+  ['Name', consent.name],
+  ['Company', consent.company],
+  ...Object.values(readAnswers(consent.answers)).map(({ label, answer }): Fact => [
+    label,
+    answerText(answer),
+  ]),
+])}
+<h3>How and where the box was ticked</h3>
+${list([
+  ['Agreed at', secondOf(consent.given_at)],
+  ['Page', consent.page],
+  ['Wording, version', consent.consent_version],
+  ['IP address', consent.client_address],
+  ['Browser', consent.user_agent],
+])}
+<h3>How the address was proved</h3>
+${list([
+  ['Code mailed at', mailedAt && secondOf(mailedAt)],
+  ['Message ID', consent.message_id],
+  ['Mail server’s reply', consent.reply],
+  ['Code entered at', secondOf(consent.verified_at)],
+  ['IP address', consent.verified_from_address],
+  ['Browser', sameBrowser === 1 ? OWN_BROWSER : OTHER_BROWSER],
+])}`;
 }
 
-const OWN_BROWSER = 'the browser that sent the form';
-const OTHER_BROWSER = 'another browser than the form';
+const OWN_BROWSER = 'the one that sent the form';
+const OTHER_BROWSER = 'not the one that sent the form';
 
-type Fact = readonly [name: string, value: string | null | undefined];
+type Hash = { readonly hash: string };
+type Fact = readonly [name: string, value: string | Hash | null | undefined];
 
-const section = (heading: string, rows: readonly Fact[], quote?: string): string =>
-  `<h2>${heading}</h2>
-${quote === undefined ? '' : `<blockquote>${escapeHtml(quote)}</blockquote>`}
-<dl>${rows
-    .flatMap(([name, value]) => (value ? [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`] : []))
+const list = (facts: readonly Fact[]): string =>
+  `<dl>${facts
+    .flatMap(([name, value]) => {
+      if (!value) return [];
+      const shown =
+        typeof value === 'string' ? `<dd>${escapeHtml(value)}</dd>` : `<dd class="hash">${value.hash}</dd>`;
+      return [`<dt>${escapeHtml(name)}</dt>${shown}`];
+    })
     .join('\n')}</dl>`;

@@ -1,26 +1,27 @@
 import { escapeHtml } from '#server/platform/text.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { paperPage } from '#desk/people/paper-page.ts';
+import { paperPage, type Letterhead } from '#desk/paper.ts';
 import type { TimelineEntry } from '#desk/people/timeline.ts';
 
 export function personPage({
   email,
   data,
   story,
-  title,
+  site,
   writtenAt,
 }: {
   email: string;
   data: PersonalData;
   story: readonly TimelineEntry[];
-  title: string;
+  site: Letterhead;
   writtenAt: string;
 }): string {
   const held = Object.entries(data).filter(([, rows]) => rows.length > 0);
   return paperPage({
     heading: `Data stored about ${email}`,
-    about: `${title}. Written on ${secondOf(writtenAt)}. All times are in UTC.`,
+    site,
+    about: `Written on ${secondOf(writtenAt)}. All times are in UTC.`,
     body: `<h2>What happened</h2>
 <ol>
 ${story.map(entryOf).join('\n')}

@@ -1,15 +1,13 @@
 // Renders the report for the desk, and as a self-contained file. Bars are SVG, because the desk's policy forbids inline styles.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, longDay, notes, number, scopeInWords, shortDay } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section, type SectionRow } from '#desk/report/sections.ts';
-import { distFolder, newestRelease } from '#server/http/releases.ts';
 import { escapeHtml } from '#server/platform/text.ts';
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { readCampaignFolder } from '#server/settings/env-file.ts';
-import { ACCENT, type ColourPair, PAPER } from '#shared/colours.ts';
+import { fontFaces, paperTokens } from '#desk/paper.ts';
+import { ACCENT, type ColourPair } from '#shared/colours.ts';
 
 export function reportFile(report: Report, accent: ColourPair = ACCENT): string {
   const title = escapeHtml(reportTitle(report));
@@ -21,7 +19,7 @@ export function reportFile(report: Report, accent: ColourPair = ACCENT): string 
 <meta name="robots" content="noindex">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; font-src data:">
 <title>${title}</title>
-<style>${fontFaces()}${pageStyles(accent)}${readFileSync(REPORT_STYLES, 'utf8')}</style>
+<style>${fontFaces()}${paperTokens(accent)}${PAGE_STYLES}${readFileSync(REPORT_STYLES, 'utf8')}</style>
 </head>
 <body>
 <main class="report">
@@ -167,37 +165,7 @@ function textAt(x: number, y: number, text: string, name: string): string {
 
 const REPORT_STYLES = path.join(import.meta.dirname, '..', 'web', 'report', 'report.css');
 
-/** Uses system fonts without a build. */
-function fontFaces(): string {
-  const release = newestRelease(distFolder(PROJECT_FOLDER, readCampaignFolder()));
-  if (release === null) return '';
-  return (
-    [
-      ['Newsreader', 'newsreader.woff2'],
-      ['Hanken Grotesk', 'hanken-grotesk.woff2'],
-    ] as const
-  )
-    .map(([family, name]) => [family, path.join(release.folder, 'files', 'fonts', name)] as const)
-    .filter(([, file]) => existsSync(file))
-    .map(
-      ([family, file]) =>
-        `@font-face{font-family:"${family}";font-weight:400 600;src:url(data:font/woff2;base64,${readFileSync(file, 'base64')})}`,
-    )
-    .join('');
-}
-
-/** Copies web/styles/tokens.css for the self-contained file. */
-const pageStyles = (accent: ColourPair): string => `
-:root {
-  color-scheme: light dark;
-  --paper: ${PAPER.light}; --ink: #1d1c18; --muted: #5e5a50; --rule: #e2dccd; --accent: ${accent.light};
-  --serif: Newsreader, "Iowan Old Style", Georgia, serif;
-  --sans: "Hanken Grotesk", system-ui, sans-serif;
-  --text-s: .875rem;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root { --paper: ${PAPER.dark}; --ink: #efebe0; --muted: #a9a596; --rule: #30322a; --accent: ${accent.dark}; }
-}
+const PAGE_STYLES = `
 * { box-sizing: border-box; margin: 0; }
 body { background: var(--paper); color: var(--ink); font: 1rem/1.5 var(--sans); font-variant-numeric: tabular-nums; -webkit-text-size-adjust: 100%; }
 main { max-width: 69rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 4rem) clamp(1.25rem, 4vw, 2.5rem); }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 
-import { PAPER_STYLES } from '#desk/people/paper-page.ts';
+import { paperStyles } from '#desk/paper.ts';
 import { hashOf } from '#server/http/security-headers.ts';
 import { DESK_SETTINGS, withDesk } from '#testing/desk-under-test.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -30,7 +30,7 @@ describe('the files of the desk', () => {
               assert.deepEqual([statusCode, body, headers['cache-control']], [200, INDEX, 'no-store'], url);
               const policy = String(headers['content-security-policy']);
               // The proof of consent opens from a blob under the page's policy.
-              const styles = `style-src 'self' ${hashOf(PAPER_STYLES)}; `;
+              const styles = `style-src 'self' ${hashOf(paperStyles())}; `;
               assert.ok(policy.startsWith(`default-src 'none'; script-src 'self'; ${styles}`), policy);
               assert.doesNotMatch(policy.replace(styles, ''), /unsafe|sha256|https?:/);
               assert.match(policy, /frame-ancestors 'none'/);

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 
 import type { FastifyInstance } from 'fastify';
 
-import { PAPER_STYLES } from '#desk/people/paper-page.ts';
+import { paperStyles } from '#desk/paper.ts';
 import type { Http } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendResource, sendWhole } from '#server/http/send-resource.ts';
 import { readFiles } from '#server/http/static-files.ts';
+import type { ColourPair } from '#shared/colours.ts';
 
 const PAGES = [
   '/',
@@ -26,10 +27,15 @@ export const NO_STORE = 'no-store';
 
 export function serveDeskFiles(
   app: FastifyInstance,
-  { folder, secure, sendError }: Pick<Http, 'sendError'> & { folder: string | null; secure: boolean },
+  {
+    folder,
+    secure,
+    accent,
+    sendError,
+  }: Pick<Http, 'sendError'> & { folder: string | null; secure: boolean; accent: ColourPair | undefined },
 ): void {
   // The proof of consent opens from a blob, and therefore under the page's policy.
-  const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(PAPER_STYLES)] }, secure);
+  const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(paperStyles(accent))] }, secure);
   const read = (always: readonly string[], wanted: (name: string) => boolean) =>
     folder !== null && existsSync(folder)
       ? readFiles(folder, { always, otherwise: NO_STORE }, wanted)

@@ -246,7 +246,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       );
     });
   });
-  serveDeskFiles(app, { folder: files, secure, ...http });
+  serveDeskFiles(app, { folder: files, secure, accent: service.campaign.site.colors?.accent, ...http });
   http.completeWithoutPage([...paths, ...answers.files.map(({ path }) => path)]);
   return app;
 }

@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
           assert.match(String(reply), /^250 /);
           const page = readFileSync(`${out}.html`, 'utf8');
           assert.match(page, /198\.51\.100\.7/);
-          assert.match(page, /Hash of this entry/);
+          assert.match(page, /Hash of the content/);
           assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
         });
       }));
