@@ -36,8 +36,8 @@ const example = parseEnv(read('example.env'));
 const fillIn = (text: string): string =>
   text.replaceAll(/\$\{(\w+)(?::[?-]([^}]*))?\}/g, (_, name: string) => example[name] || 'x'.repeat(32));
 
-describe('compose.yaml', () => {
-  it('drops all unneeded privileges of its containers and restarts them', () => {
+describe('Docker Compose', () => {
+  it('compose.yaml restarts its containers and gives them minimal privileges', () => {
     for (const [name, container] of containers) {
       assert.equal(container.read_only, true, name);
       assert.deepEqual(container.cap_drop, ['ALL'], name);
@@ -48,7 +48,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it("publishes only Caddy's ports and connects only the page to the database", () => {
+  it("compose.yaml publishes only Caddy's ports and connects only the page to the database", () => {
     const published = containers.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
     assert.deepEqual(published, [
       'caddy 80:80',
@@ -64,11 +64,11 @@ describe('compose.yaml', () => {
     );
   });
 
-  it('gives the page enough time to stop', () => {
+  it('compose.yaml gives the page enough time to stop', () => {
     assert.ok(Number.parseInt(services.page.stop_grace_period ?? '0') > 15);
   });
 
-  it('starts a page with valid settings and contains no secret', () => {
+  it('compose.yaml starts the page with valid settings and contains no secret', () => {
     assert.deepEqual([example['APP_SECRET'], example['POSTGRES_PASSWORD']], ['', '']);
     const environment = Object.fromEntries(
       Object.entries(services.page.environment ?? {}).map(([name, value]) => [name, fillIn(value)]),

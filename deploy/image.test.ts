@@ -62,8 +62,8 @@ function makeApp(app: string): void {
   execFileSync('sh', ['-c', commandOf('find node_modules')], { cwd: app });
 }
 
-describe('the image', () => {
-  it('contains everything that the page and the desk need, and no tests or build programs', () =>
+describe('Docker image', () => {
+  it('the image contains what the page and the desk need, but no tests or build programs', () =>
     inFolder(async (folder) => {
       const app = path.join(folder, 'app');
       mkdirSync(app);
@@ -111,7 +111,7 @@ describe('the image', () => {
       }
     }));
 
-  it('uses the Node version and the release version of package.json', () => {
+  it('the image has the Node version and release version from package.json', () => {
     assert.match(
       DOCKERFILE,
       new RegExp(`^ARG NODE_IMAGE=\\S*/node:${PACKAGE.devDependencies['node']}-slim`, 'm'),
@@ -119,7 +119,7 @@ describe('the image', () => {
     assert.match(DOCKERFILE, new RegExp(`image\\.version="${PACKAGE.version}"`));
   });
 
-  it('starts the page with the same flags as npm start and docs/install.md', () => {
+  it('the image starts the page with the same flags as npm start', () => {
     const [, command = '[]'] = /^CMD (.+)$/m.exec(DOCKERFILE) ?? [];
     const alone = ['node', ...SERVING_FLAGS, 'server/start.js'];
     assert.deepEqual(JSON.parse(command), alone);
@@ -127,7 +127,7 @@ describe('the image', () => {
     assert.ok(install.includes(`\`${alone.join(' ')}\``), 'docs/install.md, "Other supervisors"');
   });
 
-  it('copies only files that .dockerignore allows', () => {
+  it('the image contains only files that .dockerignore allows', () => {
     const allowed = readFileSync(path.join(PROJECT_FOLDER, '.dockerignore'), 'utf8');
     const copied = Array.from(
       DOCKERFILE.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm),

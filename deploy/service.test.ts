@@ -39,23 +39,27 @@ for (const [name, unit] of [
   ['lead-page.service', UNIT],
   ['lead-page@spring.service', TEMPLATE],
 ] as const) {
-  describe(name, () => {
-    it('has no line that systemd does not understand', { skip }, async () => {
+  describe(`systemd unit ${name}`, () => {
+    it('systemd understands every line of the unit file', { skip }, async () => {
       const { status, said } = await analyzed(name, unit, 'verify', '--man=no');
       assert.equal(status, 0, said);
       assert.doesNotMatch(said, /lead-page/);
     });
 
-    it(`has an exposure of at most ${MOST_EXPOSED / 10} in systemd-analyze security`, { skip }, async () => {
-      const limits = ['--offline=yes', `--threshold=${MOST_EXPOSED}`];
-      const { status, said } = await analyzed(name, unit, 'security', ...limits);
-      assert.equal(status, 0, said);
-    });
+    it(
+      `systemd-analyze rates the exposure of the unit at ${MOST_EXPOSED / 10} or less`,
+      { skip },
+      async () => {
+        const limits = ['--offline=yes', `--threshold=${MOST_EXPOSED}`];
+        const { status, said } = await analyzed(name, unit, 'security', ...limits);
+        assert.equal(status, 0, said);
+      },
+    );
   });
 }
 
-describe('the systemd unit', () => {
-  it('differs from the template for several guides only in name and folder', () => {
+describe('systemd units', () => {
+  it('the units for one guide and for several guides differ only in name and folder', () => {
     const lines = (unit: string) => unit.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const of = (guide: string) =>
       lines(TEMPLATE)
@@ -70,7 +74,7 @@ describe('the systemd unit', () => {
     assert.equal(lines(TEMPLATE).length, lines(UNIT).length);
   });
 
-  it('has the same desk command in docs/install.md as npm run desk', () => {
+  it('docs/install.md installs the same desk command as npm run desk', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
       scripts: { desk: string };
     };
@@ -81,7 +85,7 @@ describe('the systemd unit', () => {
     assert.ok(install.includes(`/opt/lead-page/${command} "$@"`), `docs/install.md: ${command}`);
   });
 
-  it('starts the same command as npm start, with enough stop time and file descriptors', () => {
+  it('the unit runs the npm start command with enough stop time and file descriptors', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
       scripts: { start: string };
     };
