@@ -91,7 +91,7 @@ async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  it(`the desk works beside a live server on ${engine} and prints only data`, async () => {
+  it(`desk commands on ${engine} work beside a running server and print only data`, async () => {
     const site = await startSite({ engine });
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {
@@ -179,7 +179,7 @@ describe('moving all data', () => {
     return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
   };
 
-  it('moves all data only to an empty PostgreSQL, and compares all counts', () =>
+  it('"desk move" requires an empty PostgreSQL and compares all row counts', () =>
     inFolder(async (folder) => {
       const to = await createPostgresDatabase();
       const file = path.join(folder, 'leads.db');
@@ -207,7 +207,7 @@ describe('moving all data', () => {
       assert.match(again.notes, /The PostgreSQL database is not empty: it has rows in submissions, /);
     }));
 
-  it('moves all data from PostgreSQL only to a new file, and compares all counts', () =>
+  it('"desk move" from PostgreSQL requires a new file and compares all row counts', () =>
     inFolder(async (folder) => {
       const { url, anchor } = await fill({ engine: 'postgres' }, async (from) => {
         const env = { ...settings, DATABASE_URL: from };
@@ -238,8 +238,8 @@ describe('moving all data', () => {
     }));
 });
 
-describe('the desk', () => {
-  it('"desk backup" names the command for PostgreSQL without the password', () =>
+describe('desk commands', () => {
+  it('"desk backup" prints the backup command for PostgreSQL without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();
       const backup = (DATABASE_URL: string) =>
@@ -257,7 +257,7 @@ describe('the desk', () => {
       );
     }));
 
-  it('the desk ends without an error if its reader closes the pipe', () =>
+  it('a desk command ends without an error if its reader closes the pipe', () =>
     withPeople(3, async (folder) => {
       const child = start(folder, settings, ['export', '--state', 'imported']);
       child.stdout.destroy();
@@ -266,7 +266,7 @@ describe('the desk', () => {
       assert.equal(code, 0, await notes);
     }));
 
-  it('the desk cleans up after one or several signals', () =>
+  it('a desk command cleans up after one or several signals', () =>
     withPeople(0, async (folder) => {
       for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
         const child = start(folder, settings, ['open']);
@@ -277,7 +277,7 @@ describe('the desk', () => {
       }
     }));
 
-  it('the desk ends at the first signal without a reader, and at a second signal whatever it waits for', () =>
+  it('a desk command ends at the second signal, whatever it is waiting for', () =>
     withPeople(5_000, async (folder) => {
       const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
       const stopped = once(writing, 'exit');
@@ -296,7 +296,7 @@ describe('the desk', () => {
       assert.deepEqual(await ended, [130, null]);
     }));
 
-  it('the desk treats Ctrl-C and Ctrl-D at a question as no', { skip: noTerminal }, () =>
+  it('the desk treats Ctrl-C or Ctrl-D at a question as no', { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       for (const [key, code, last] of [
         ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
@@ -315,7 +315,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('the desk does not create a missing database', () =>
+  it('a desk command does not create a missing database', () =>
     inFolder(async (folder) => {
       const { exitCode, out, notes } = await deskIn(folder, {}, ['leads']);
       assert.deepEqual([exitCode, out], [1, '']);
@@ -323,7 +323,7 @@ describe('the desk', () => {
       assert.deepEqual(readdirSync(folder), []);
     }));
 
-  const title = 'names its instance first on a terminal, but never in data, help or a pipe';
+  const title = 'a desk command names its instance on a terminal, but never in data, help or a pipe';
   it(title, { skip: noTerminal }, () =>
     withPeople(0, async (folder) => {
       const env = { ...settings, PUBLIC_URL: 'https://example.com/guide', NO_COLOR: '1' };
@@ -342,7 +342,7 @@ describe('the desk', () => {
     }),
   );
 
-  it('the desk explains invalid settings', () =>
+  it('a desk command explains invalid settings', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
       const { code, notes } = await runProcess(folder, {}, 'leads');
@@ -350,7 +350,7 @@ describe('the desk', () => {
       assert.match(notes, /PORT must be a whole number/);
     }));
 
-  it('the desk shows help with examples for each command', () =>
+  it('the help of the desk shows examples for each command', () =>
     inFolder(async (folder) => {
       const { code, out, notes } = await runProcess(folder, {}, '--help');
       assert.deepEqual([code, notes], [0, '']);

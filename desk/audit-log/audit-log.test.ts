@@ -29,8 +29,8 @@ type Line = {
 };
 
 for (const engine of ENGINES) {
-  describe(`the audit log on ${engine}`, () => {
-    it('lists actions of desk users and commands, page by page, newest or oldest first', () =>
+  describe(`audit log on ${engine}`, () => {
+    it('the audit log is listed page by page, newest or oldest first', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, LEAD);
         const ada = createDeskBrowser(app, '203.0.113.4');
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
         assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
       }));
 
-    it('the audit log contains no erased e-mail address, not even in lines written after the erasure', () =>
+    it('the audit log contains no erased e-mail address, even in lines written after the erasure', () =>
       atDesk(engine, async (app, server) => {
         const { service } = server;
         await becomeLead(server, LEAD);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the audit log still names a desk user who used the public form and erased that contact', () =>
+    it('the audit log still names a desk user who has erased their own contact', () =>
       atDesk(engine, async (app, server) => {
         await becomeLead(server, ADA);
         await server.advance(120);
@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('logs one line per filter and ten minutes while a user pages through all people', () =>
+    it('paging through all contacts adds one audit log line per filter every ten minutes', () =>
       atDesk(engine, async (app, server) => {
         const bob = createDeskBrowser(app);
         await signInAtDesk(server, bob, 'bob@example.com');
@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [...seen, ...seen].map(of));
       }));
 
-    it('logs actions that started and failed, but none that never happened', () =>
+    it('the audit log contains actions that started or failed, but none that never happened', () =>
       withServer({ engine, env: DESK_SETTINGS }, (server) =>
         inFolder(async (folder) => {
           const { service } = server;
@@ -242,7 +242,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('deletes the audit log after RETENTION_DAYS, and sign-ins and sessions once they end', () =>
+    it('the audit log is deleted after RETENTION_DAYS, and sign-ins and sessions once they end', () =>
       atDesk(
         engine,
         async (app, server) => {

@@ -56,8 +56,8 @@ const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
 };
 
 for (const engine of ENGINES) {
-  describe(`desk bounce on ${engine}`, () => {
-    it('suppresses an e-mail address once if the bounce report contains the Message-ID of our mail', () =>
+  describe(`bounce reports on ${engine}`, () => {
+    it('"desk bounce" suppresses an e-mail address once if the report has our Message-ID', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         const first = await bounce(server, deliveryStatus({ messageId }));
@@ -69,7 +69,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('accepts our signed return path in upper or lower case, but not a forged one', () =>
+    it('"desk bounce" accepts our signed return path in any letter case, but not a forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -87,7 +87,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['bounced']);
       }));
 
-    it('ignores a bounce report about unknown mail or another recipient', () =>
+    it('"desk bounce" ignores a report about unknown mail or another recipient', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [text, type] of [
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
-    it('ignores bounces that are temporary or unrelated to the e-mail address', () =>
+    it('"desk bounce" ignores bounces that are temporary or unrelated to the e-mail address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, report)).type, 'suppressed');
       }));
 
-    it("withdraws consent once after a lead's complaint; another person's complaint only suppresses", () =>
+    it("a spam complaint withdraws a lead's consent, but only suppresses other people", () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         assert.equal(
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('keeps consent verified after the bounce, whatever time the report claims', () =>
+    it('consent verified after a bounce stays valid, whatever date the report claims', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         await server.advance(61);
@@ -189,8 +189,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('desk bounce', () => {
-  it('desk bounce reads each message of a Maildir or .eml folder once, and moves it to done/', () =>
+describe('bounce report files', () => {
+  it('"desk bounce" reads each message in a Maildir or .eml folder once and moves it to done/', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const mail = path.join(folder, 'Maildir');
@@ -214,7 +214,7 @@ describe('desk bounce', () => {
       assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
-  it('desk bounce reads every report in an mbox, and lists one that contains only prose', () =>
+  it('"desk bounce" reads every report in an mbox and lists one that contains only prose', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
@@ -230,7 +230,7 @@ describe('desk bounce', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('desk bounce reads files and rejects incorrect calls', () =>
+  it('"desk bounce" reads a named file and rejects incorrect arguments', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const file = path.join(folder, 'one.eml');
@@ -252,7 +252,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('notes, failures and JSON of desk bounce contain no control characters from untrusted text', () =>
+it('the output of "desk bounce" contains no control characters from untrusted text', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u200Db\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');

@@ -78,7 +78,7 @@ const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
   assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
 
 it(
-  'an erasure on PostgreSQL waits for a transaction in another database of the server, which keeps deleted rows',
+  'an erasure on PostgreSQL waits for old transactions in other databases of the server',
   { skip: behindPgBouncer() },
   () =>
     withFiles('postgres', async (server) => {
@@ -99,8 +99,8 @@ it(
 );
 
 for (const engine of ENGINES) {
-  describe(`the database files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
-    it('database files and later backups contain nothing of an erased person, and the site keeps running', () =>
+  describe(`erased data on ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
+    it('an erasure removes a person from the database files and later backups', () =>
       withFiles(engine, async (server, folder) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('database files contain nothing expired after a rewrite or after SQLite empties its log', () =>
+    it('expired data leaves the database files once they are rewritten or SQLite empties its log', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
-    it('rolls an erasure back if the audit log cannot be written', () =>
+    it('an erasure is rolled back if the audit log cannot be written', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         await fill(server);
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('does not report the database files as clean while an older reader uses them', () =>
+    it('an erasure does not report clean database files while an older reader uses them', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -283,7 +283,7 @@ it('an erasure deletes mail files to or about the person', () =>
   }));
 
 it(
-  'an undeletable mail file is reported last; the rest is erased and logged',
+  'an erasure reports an undeletable mail file after erasing everything else',
   { skip: process.getuid?.() !== 0 && 'no other user can make a file that stays' },
   () =>
     inFolder((folder) =>

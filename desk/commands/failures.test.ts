@@ -46,16 +46,20 @@ async function makeInstance(folder: string): Promise<{ file: string; list: strin
 
 const IMPORT = ['--consent-source', 'Mailchimp'] as const;
 
-describe('an unusable database ends a command with a sentence', () => {
+describe('desk commands on an unusable database', () => {
   for (const [title, hinder, sentence] of [
     [
-      'it is full',
+      'a desk command explains in a sentence that the disk of the database is full',
       'pragma max_page_count = 1',
       'The disk of FILE is full\\. Free some space, and try again\\.$',
     ],
-    ['it is held by another program', null, 'FILE is locked by another program, .*Stop that program, '],
     [
-      'it takes no writes',
+      'a desk command explains in a sentence that another program locks the database',
+      null,
+      'FILE is locked by another program, .*Stop that program, ',
+    ],
+    [
+      'a desk command explains in a sentence that the database is read-only',
       'pragma query_only = true',
       'The database FILE cannot be created or written \\(attempt to write a readonly database\\)\\.',
     ],
@@ -77,7 +81,7 @@ describe('an unusable database ends a command with a sentence', () => {
       }),
     );
 
-  it('a start that cannot save its secret ends with a sentence', () =>
+  it('a desk command explains in a sentence that its secret cannot be saved', () =>
     inFolder(async (folder) => {
       const { file } = await makeInstance(folder);
       const database = openDatabase({ engine: 'sqlite', file }, () => {});
@@ -97,7 +101,7 @@ describe('an unusable database ends a command with a sentence', () => {
       });
     }));
 
-  it('a damaged database ends a command with a sentence', () =>
+  it('a desk command explains in a sentence that the database is damaged', () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -113,7 +117,7 @@ describe('an unusable database ends a command with a sentence', () => {
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
     }));
 
-  it('a closed or exhausted PostgreSQL connection ends a command with a sentence', async () => {
+  it('a desk command explains a closed or exhausted PostgreSQL connection in a sentence', async () => {
     const url = await createPostgresDatabase();
     const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 1_000 });
     const failing = (statement: string) =>
@@ -146,7 +150,7 @@ describe('an unusable database ends a command with a sentence', () => {
 });
 
 for (const engine of ENGINES)
-  it(`an internal error on ${engine} shows a stack without personal data`, () =>
+  it(`an internal error on ${engine} prints a stack trace without personal data`, () =>
     withServer({ engine }, async (server) => {
       await becomeLead(server, 'ada@example.com');
       await sql`alter table leads drop column company`.execute(server.database.db);
@@ -159,10 +163,10 @@ for (const engine of ENGINES)
       assert.doesNotMatch(notes, /ada@|company/);
     }));
 
-describe('a full disk', { skip: whyNoDisk() }, () => {
+describe('desk commands on a full disk', { skip: whyNoDisk() }, () => {
   const FULL = 'the disk is full. Make room, or name another place.';
 
-  it('a full disk leaves no partial output file and keeps the previous one', () =>
+  it('a desk command on a full disk keeps the previous output file and leaves no partial one', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -191,7 +195,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       });
     }));
 
-  it('a full disk still allows reading the database, and reports that writing fails', () =>
+  it('a desk command on a full disk can read the database and reports that writing fails', () =>
     withSmallDisk({ size: '1500k' }, (disk) =>
       withServer(
         {
@@ -216,7 +220,7 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
       ),
     ));
 
-  it('a full disk makes a restore fail and leaves the database unchanged', () =>
+  it('a restore on a full disk fails and leaves the database unchanged', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
@@ -237,8 +241,8 @@ describe('a full disk', { skip: whyNoDisk() }, () => {
     }));
 });
 
-describe('standard output', () => {
-  it('every kind of output reports that standard output is closed', async () => {
+describe('standard output of desk commands', () => {
+  it('every desk command reports a closed standard output', async () => {
     const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
     assertSentence(
       await deskIn(import.meta.dirname, {}, ['--help'], gone),
@@ -269,22 +273,25 @@ describe('standard output', () => {
     return { exitCode, out, notes: notes.trimEnd() };
   }
 
-  it('reports a full standard output if possible, and does the work anyway', { skip: unlessRoot }, () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      makeNode(path.join(folder, 'full'), 'c', '1', '7');
-      const full = openSync(path.join(folder, 'full'), 'w');
-      try {
-        assertSentence(
-          await run(folder, ['export'], { out: full, notes: 'pipe' }),
-          'Standard output cannot be written: the disk is full. Make room, or name another place.',
-        );
-        const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
-        assert.equal(mute.exitCode, 0);
-        assert.match(mute.out, /^email,name/);
-      } finally {
-        closeSync(full);
-      }
-    }),
+  it(
+    'a desk command reports a full standard output if possible and still does its work',
+    { skip: unlessRoot },
+    () =>
+      inFolder(async (folder) => {
+        await makeInstance(folder);
+        makeNode(path.join(folder, 'full'), 'c', '1', '7');
+        const full = openSync(path.join(folder, 'full'), 'w');
+        try {
+          assertSentence(
+            await run(folder, ['export'], { out: full, notes: 'pipe' }),
+            'Standard output cannot be written: the disk is full. Make room, or name another place.',
+          );
+          const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
+          assert.equal(mute.exitCode, 0);
+          assert.match(mute.out, /^email,name/);
+        } finally {
+          closeSync(full);
+        }
+      }),
   );
 });

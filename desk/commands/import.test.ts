@@ -121,8 +121,8 @@ const imported = async ({ database }: ServerUnderTest) => {
 const emails = async (server: ServerUnderTest) => (await imported(server)).map(({ email }) => email);
 
 for (const engine of ENGINES) {
-  describe(`import on ${engine}`, () => {
-    it('imports new people once, without making them leads', () =>
+  describe(`imports on ${engine}`, () => {
+    it('an import adds new people once without making them leads', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'lead@example.com');
         await becomeLead(server, 'erased@example.com');
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('imports nothing from a file with a bad line, unless --skip-bad skips it', () =>
+    it('an import with a bad line imports nobody unless --skip-bad is set', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
       }));
 
-    it('show, person, correct and erase work for imported people, even earlier leads', () =>
+    it('imported people, even former leads, can be shown, corrected and erased', () =>
       withServer({ engine }, async (server) => {
         await importFile(
           server,
@@ -294,7 +294,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('offers no proof of consent for imported people, and explains why', () =>
+    it('the desk offers no proof of consent for imported people and explains why', () =>
       withServer({ engine }, async (server) => {
         await importFile(server, 'email\nann@example.com\n');
         const asked = ['consent', 'export', 'ann@example.com', '--out', '/dev/null'];
@@ -306,7 +306,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('imports a long file in batches and resumes a stopped import', () =>
+    it('an import of a long file runs in batches and can be resumed', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         await inFolder(async (folder) => {
@@ -336,7 +336,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an import does not restore a person erased meanwhile, on postgres', () =>
+it('an import on PostgreSQL does not restore a person erased meanwhile', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await importFile(server, 'email\nada@example.com\n');
     const [erased, brought] = await inTurnBehindLock(server.database, 'ada@example.com', [
@@ -348,8 +348,8 @@ it('an import does not restore a person erased meanwhile, on postgres', () =>
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));
 
-describe('an import', () => {
-  it('imports separators, byte order marks, UTF-16 and dates of common tools', () =>
+describe('import files', () => {
+  it('an import reads the separators, byte order marks, UTF-16 and dates of common tools', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const text = (lines: readonly string[][], separator: string) =>
         lines.map((cells) => cells.join(separator)).join('\n');
@@ -394,7 +394,7 @@ describe('an import', () => {
       }
     }));
 
-  it('an import skips people whose status does not show consent, and lists these statuses', () =>
+  it('an import skips people whose status does not show consent and lists these statuses', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -443,7 +443,7 @@ describe('an import', () => {
       );
     }));
 
-  it('an import skips people who unsubscribed, bounced or opted out according to any column', () =>
+  it('an import skips people whom any column marks as unsubscribed, bounced or opted out', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const file of FILES_OF_TOOLS.split(/^# /m).slice(1)) {
         const [tool = '', ...lines] = file.trimEnd().split('\n');
@@ -470,7 +470,7 @@ describe('an import', () => {
       assert.deepEqual(await emails(server), ['ada@example.com']);
     }));
 
-  it('an import names unused columns, and counts people without a time of consent', () =>
+  it('an import lists unused columns and counts people without a time of consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const file =
         'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
@@ -486,7 +486,7 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
-  it('an import reports letters that were already garbled in the file', () =>
+  it('an import reports text that was already garbled in the file', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
       const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
@@ -495,7 +495,7 @@ describe('an import', () => {
       assert.match(notes, /^Letters are garbled .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('an import skips people with a bad line, because it might say that they unsubscribed', () =>
+  it('an import skips people named in a bad line, as it may say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,
@@ -514,7 +514,7 @@ describe('an import', () => {
       assert.match(answer.notes, /^ +2 {2}in a bad line, left out\n +2 {2}also in a bad line, left out$/m);
     }));
 
-  it('an import rejects an unreadable file with a reason and imports none of it', () =>
+  it('an import of an unreadable file gives the reason and imports nobody', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(7_000);
       const tall = `${'p'.repeat(100_001)},b@example.com\n`;

@@ -23,8 +23,8 @@ async function people(server: ServerUnderTest, state: string): Promise<readonly 
 }
 
 for (const engine of ENGINES)
-  describe(`people as JSON on ${engine}`, () => {
-    it('a lead as JSON has the shape of an event, plus the state and the unsubscribe link', () =>
+  describe(`leads as JSON on ${engine}`, () => {
+    it('a lead as JSON has the fields of a webhook event, its state and its unsubscribe link', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: { ...webhooksAt(receiver), FREE_MAIL: 'flag' } }, async (server) => {
           const leadId = await becomeLead(server, EMAIL);
@@ -43,7 +43,7 @@ for (const engine of ENGINES)
         }),
       ));
 
-    it('a lead as JSON contains null for unknown values and an empty list without flags', () =>
+    it('a lead as JSON has null for unknown values and an empty list for no flags', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };

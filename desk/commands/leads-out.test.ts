@@ -29,8 +29,8 @@ const rowsOf = (csv: string): string[][] =>
   parse(csv, { record_delimiter: '\r\n', relax_column_count: true });
 
 for (const engine of ENGINES) {
-  describe(`listed and exported leads on ${engine}`, () => {
-    it('listed and exported leads include the consent and exclude unverified people', () =>
+  describe(`lists and exports on ${engine}`, () => {
+    it('lists and exports of leads include the consent and exclude unverified people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('searches leads, newest first, with a limit', () =>
+    it('"desk leads" lists matching leads, newest first, up to a limit', () =>
       withServer({ engine }, async (server) => {
         const form = { company: 'müller & Söhne' };
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('refuses an unknown source, and suggests the nearest known sources', () =>
+    it('"desk leads" refuses an unknown source and suggests the most similar known ones', () =>
       withServer({ engine }, async (server) => {
         const leads = (source: string, ...args: string[]) =>
           desk(server.service, ['leads', '--source', source, ...args]);
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
         assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
       }));
 
-    it('a lead appears in exactly one nightly export, even after failures', () =>
+    it('each lead appears in exactly one nightly export, even after failures', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('lists leads by the name of their export, and repeats the last export', () =>
+    it('the leads of a named export can be listed, and the last export can be repeated', () =>
       withServer({ engine }, async (server) => {
         const run = (...args: string[]) => desk(server.service, ['export', ...args]);
         const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
@@ -233,7 +233,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('a stopped export leaves no partial file, and keeps the previous one', () =>
+    it('a stopped export keeps the previous file and leaves no partial one', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'leads.csv');
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('exports verified, unverified and imported people separately', () =>
+    it('verified, unverified and imported people are exported separately', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
@@ -317,7 +317,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('exports unsubscribe link and campaign for a CRM, but only hashed e-mail addresses for advertisers', () =>
+    it('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
         await server.advance(1);
@@ -374,7 +374,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an export contains no spreadsheet formula, and every spreadsheet can read é', () =>
+it('an export contains no spreadsheet formula, and every spreadsheet reads é correctly', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await becomeLead(server, {
       email: 'zoe@example.com',
@@ -388,11 +388,11 @@ it('an export contains no spreadsheet formula, and every spreadsheet can read é
     assert.match(salesforce, /^First Name,Last Name,Company,Email,Lead Source/);
   }));
 
-describe('a command', () => {
+describe('command-line arguments', () => {
   const run = (args: readonly string[]) =>
     deskIn(import.meta.dirname, {}, args, { service: () => assert.fail('nothing was to be opened') });
 
-  it('a desk command called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('an incorrect desk command explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['export', '--since', '31.12.2025'], /Give a day \(2026-11-01\), or a time ago/],
       [['export', '--since', '2026-02-31'], /Give a day/],
@@ -423,7 +423,7 @@ describe('a command', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('a desk command that is unknown or has wrong arguments points to the help', async () => {
+  it('a desk command that is unknown or has wrong arguments refers to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

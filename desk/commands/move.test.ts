@@ -34,8 +34,8 @@ const tablesIn = (url: string): Promise<string[]> =>
 
 const started = (folder: string) => openTestService(folder, settings).then(({ close }) => close());
 
-describe('a move', () => {
-  it('a move rejects every target that DATABASE_URL would reject', () =>
+describe('moving the database', () => {
+  it('"desk move" rejects every target that DATABASE_URL would reject', () =>
     inFolder(async (folder) => {
       for (const [to, sentence] of [
         ['mysql://db/leads', '--to must be a URL such as file:./data/leads.db or postgres://user@host/name.'],
@@ -47,7 +47,7 @@ describe('a move', () => {
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
 
-  it('a move names its option if PostgreSQL is unusable, without a stack trace', () =>
+  it('"desk move" names the incorrect option if PostgreSQL is unusable', () =>
     inFolder(async (folder) => {
       await started(folder);
       const url = new URL(await createPostgresDatabase());
@@ -82,7 +82,7 @@ describe('a move', () => {
       }
     }));
 
-  it("a move leaves a database alone if another program's tables have these names", () =>
+  it('"desk move" does not touch a database in which another program uses our table names', () =>
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();
@@ -96,7 +96,7 @@ describe('a move', () => {
       assert.deepEqual(await tablesIn(to), ['leads', 'other']);
     }));
 
-  it('refuses to move a damaged database', () =>
+  it('"desk move" refuses a damaged database', () =>
     inFolder(async (folder) => {
       await started(folder);
       const file = path.join(folder, 'data', 'leads.db');
@@ -110,7 +110,7 @@ describe('a move', () => {
       assert.deepEqual(await tablesIn(to), []);
     }));
 
-  it('a move requires a database stored in a file', () =>
+  it('"desk move" requires a database stored in a file', () =>
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
       const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);

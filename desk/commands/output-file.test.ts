@@ -34,7 +34,7 @@ const settings = { APP_SECRET: TEST_SECRET };
 
 const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
 
-describe('an output file', () => {
+describe('output files', () => {
   it('an output file replaces the previous one and is readable only by its owner', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.csv');
@@ -45,7 +45,7 @@ describe('an output file', () => {
       assert.deepEqual(readdirSync(folder), ['leads.csv']);
     }));
 
-  it('writes an output file through a link, which stays', () =>
+  it('an output file is written through a symbolic link, which stays', () =>
     inFolder(async (folder) => {
       mkdirSync(path.join(folder, 'there'));
       for (const [name, target] of [
@@ -65,38 +65,41 @@ describe('an output file', () => {
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
 
-  it("is not written through another user's link in a shared folder", { skip: unlessRoot }, () =>
-    inFolder(async (folder) => {
-      const shared = path.join(folder, 'shared');
-      mkdirSync(path.join(folder, 'private'));
-      mkdirSync(shared);
-      writeFileSync(path.join(folder, 'private/keys'), 'old');
-      for (const [link, target] of [
-        ['leads.csv', '../private/keys'],
-        ['new.csv', '../private/new'],
-        ['exports', '../private'],
-      ] as const) {
-        symlinkSync(target, path.join(shared, link));
-        lchownSync(path.join(shared, link), STRANGER, STRANGER);
-      }
-      for (const mode of [0o1777, 0o777, 0o775]) {
-        chmodSync(shared, mode);
-        for (const [name, link] of [
-          ['leads.csv', 'leads.csv'],
-          ['new.csv', 'new.csv'],
-          ['exports/leads.csv', 'exports'],
-        ] as const)
-          await assert.rejects(write(path.join(shared, name)), {
-            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
-          });
-      }
-      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
-      assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
-      // Only the owner can create links there.
-      chmodSync(shared, 0o755);
-      await write(path.join(shared, 'leads.csv'));
-      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
-    }),
+  it(
+    "an output file is not written through another user's link in a shared folder",
+    { skip: unlessRoot },
+    () =>
+      inFolder(async (folder) => {
+        const shared = path.join(folder, 'shared');
+        mkdirSync(path.join(folder, 'private'));
+        mkdirSync(shared);
+        writeFileSync(path.join(folder, 'private/keys'), 'old');
+        for (const [link, target] of [
+          ['leads.csv', '../private/keys'],
+          ['new.csv', '../private/new'],
+          ['exports', '../private'],
+        ] as const) {
+          symlinkSync(target, path.join(shared, link));
+          lchownSync(path.join(shared, link), STRANGER, STRANGER);
+        }
+        for (const mode of [0o1777, 0o777, 0o775]) {
+          chmodSync(shared, mode);
+          for (const [name, link] of [
+            ['leads.csv', 'leads.csv'],
+            ['new.csv', 'new.csv'],
+            ['exports/leads.csv', 'exports'],
+          ] as const)
+            await assert.rejects(write(path.join(shared, name)), {
+              message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user created. Name a file in your own folder.`,
+            });
+        }
+        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
+        assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
+        // Only the owner can create links there.
+        chmodSync(shared, 0o755);
+        await write(path.join(shared, 'leads.csv'));
+        assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
+      }),
   );
 
   it('an output file can have the longest name the disk allows', () =>
@@ -106,7 +109,7 @@ describe('an output file', () => {
       assert.equal(readFileSync(file, 'utf8'), 'new\n');
     }));
 
-  it('reports why an output file cannot be written, and leaves no partial file', () =>
+  it('a failed write of an output file gives the reason and leaves no partial file', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');
       symlinkSync('loop', path.join(folder, 'loop'));
@@ -127,8 +130,8 @@ describe('an output file', () => {
     }));
 });
 
-describe('an output other than a file', () => {
-  it('writes output to a pipe, which stays', () =>
+describe('output to pipes and devices', () => {
+  it('output to a named pipe does not replace the pipe', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -142,7 +145,7 @@ describe('an output other than a file', () => {
       assert.deepEqual(readdirSync(folder), ['pipe']);
     }));
 
-  it("refuses to write output to another user's pipe, by name or through a link", { skip: unlessRoot }, () =>
+  it("output to another user's pipe is refused, by name or through a link", { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -158,7 +161,7 @@ describe('an output other than a file', () => {
     }),
   );
 
-  it('writing output to a pipe without a reader fails', () =>
+  it('output to a pipe without a reader fails', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
@@ -173,7 +176,7 @@ describe('an output other than a file', () => {
       assert(lstatSync(pipe).isFIFO());
     }));
 
-  it('appends output to an open file descriptor, as with >>', () =>
+  it('output to an open file descriptor is appended, as with >>', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'all.csv');
       writeFileSync(file, 'old\n');
@@ -185,7 +188,7 @@ describe('an output other than a file', () => {
     }));
 
   it(
-    'writes output to a device, by name or through a link, and reports a full one',
+    'output to a device works by name or through a link, and a full device is reported',
     { skip: unlessRoot },
     () =>
       inFolder(async (folder) => {
@@ -204,7 +207,7 @@ describe('an output other than a file', () => {
       }),
   );
 
-  it('refuses to write output to a disk', { skip: unlessRoot }, () =>
+  it('output to a disk device is refused', { skip: unlessRoot }, () =>
     inFolder(async (folder) => {
       const disk = path.join(folder, 'disk');
       makeNode(disk, 'b', '7', '1048000');
@@ -215,7 +218,7 @@ describe('an output other than a file', () => {
     }),
   );
 
-  it('refuses to write output to a socket', () =>
+  it('output to a socket is refused', () =>
     inFolder(async (folder) => {
       const socket = path.join(folder, 'socket');
       const server = createServer().listen(socket);
@@ -231,8 +234,8 @@ describe('an output other than a file', () => {
     }));
 });
 
-describe('a backup', () => {
-  it('never writes a backup to a pipe, folder or device', () =>
+describe('backup files', () => {
+  it('a backup is never written to a pipe, folder or device', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const pipe = path.join(folder, 'pipe');
@@ -252,7 +255,7 @@ describe('a backup', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('a backup never overwrites the database under any name', () =>
+  it('a backup never overwrites the database, whatever name is given', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -266,7 +269,7 @@ describe('a backup', () => {
       }
     }));
 
-  it('writes a backup through a link, which stays', () =>
+  it('a backup is written through a symbolic link, which stays', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       mkdirSync(path.join(folder, 'backups'));

@@ -28,7 +28,7 @@ const become = (server: ServerUnderTest, email: string, answers: object) =>
 const correct = (server: ServerUnderTest, ...changes: readonly string[]) =>
   desk(server.service, ['correct', 'ada@example.com', ...changes.flatMap((one) => ['--answer', one])]);
 
-it('a custom question cannot use a built-in column', () => {
+it('a custom question cannot use the name of a built-in column', () => {
   const isTaken = (more: object) =>
     !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
   assert.equal(isTaken({}), false);
@@ -46,8 +46,8 @@ for (const engine of ENGINES) {
       ),
     );
 
-  describe(`the desk with custom questions on ${engine}`, () => {
-    it('imports answers by ID or label of the question and skips invalid ones', () =>
+  describe(`custom questions in the desk on ${engine}`, () => {
+    it("an import reads answers by the question's ID or label and skips invalid ones", () =>
       withDesk(async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         const load = (text: string, ...more: readonly string[]) => {
@@ -93,7 +93,7 @@ for (const engine of ENGINES) {
         assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
       }));
 
-    it('corrects, adds and deletes answers, and rejects what the form rejects', () =>
+    it('"desk correct" changes, adds and deletes answers unless the form would refuse them', () =>
       withDesk(async (server) => {
         await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
         await server.advance(10);
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 1);
       }));
 
-    it('corrects and deletes an answer to a removed question', () =>
+    it('an answer to a removed question can be corrected and deleted', () =>
       withDesk(async (server) => {
         await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
         await server.database.db
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await correct(server, 'toString=2')).exitCode, 2);
       }));
 
-    it("exports multiple-choice answers in the CRM's format, and typed answers as text", () =>
+    it('a CRM export contains multiple-choice answers in the format of the CRM', () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
           job_title: '=cmd|1',
@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
         assert.notEqual(forged.exitCode, 0, 'a proof whose answers were taken from its row does not verify');
       }));
 
-    it('exports telephone numbers in dialled form, and imports its own files', () =>
+    it('an export contains telephone numbers in dialled form and can be imported again', () =>
       inFolder(async (folder) => {
         const named = (name: string) =>
           `{ hubspot: ${name}, salesforce: ${name}, mailchimp: ${name}, pipedrive: ${name} }`;
@@ -232,7 +232,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('reports new leads by choice, and never shows a typed answer', () =>
+    it('the report counts new leads by chosen answer and never shows a typed answer', () =>
       withDesk(async (server, folder) => {
         await become(server, 'a@example.com', {
           job_title: 'x',

@@ -36,8 +36,8 @@ async function timelineOf(server: ServerUnderTest, email: string): Promise<reado
 }
 
 for (const engine of ENGINES) {
-  describe(`one person on ${engine}`, () => {
-    it("a person's timeline has requests, mail, attempts, codes, consents, reads, corrections and exports", () =>
+  describe(`desk commands about a person on ${engine}`, () => {
+    it("a person's timeline contains every event from the first request to the last export", () =>
       withServer({ engine }, async (server) => {
         const visitor = await becomeLead(server, EMAIL);
         await server.advance(60);
@@ -77,7 +77,7 @@ for (const engine of ENGINES) {
       }));
 
     if (engine === 'postgres')
-      it('keeps a correction and a new form saved at the same time', () =>
+      it('a correction and a new form that arrive at the same time are both kept', () =>
         withServer({ engine }, async (server) => {
           await becomeLead(server, EMAIL);
           const { db } = server.database;
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
           assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
         }));
 
-    it('refuses to correct an answer to one that the form would reject', () =>
+    it('a correction is refused if the form would refuse the answer', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         for (const [args, exitCode, sentence] of [
@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('erases a person only after confirmation, and reports the erased rows per table', () =>
+    it('a person is erased only after confirmation, and the erased rows are reported per table', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         const asked: string[] = [];
@@ -135,7 +135,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
       }));
 
-    it('exports all data about a person as JSON and as a page without scripts', () =>
+    it('all data about a person can be exported as JSON and as a page without scripts', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL, NASTY);
         await inFolder(async (folder) => {

@@ -115,7 +115,7 @@ const peopleOf = (funnel: Report['funnel']) =>
   funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
 
 for (const engine of ENGINES) {
-  describe(`reporting on ${engine}`, () => {
+  describe(`reports on ${engine}`, () => {
     it('a week of visits appears in the report and among the lost leads', (test) =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
@@ -295,7 +295,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it("the report's funnel runs from page to article once these are counted", () =>
+    it("the report's funnel runs from page view to article once these steps are counted", () =>
       withServer({ engine, inbox }, async (server) => {
         await ask(server, 'early@example.com', 'newsletter');
         await server.advance(3 * DAY_SECONDS);
@@ -358,7 +358,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('the report can be limited to a source or campaign, and rejects an unknown one', () =>
+    it('the report can be limited to a known source or campaign', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
         const visitor = createVisitor(server, '10.250.0.1');
@@ -416,7 +416,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('the report lists deleted data and compares it with nothing', () =>
+    it('the report says which data was deleted and does not compare it', () =>
       withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '2026-11');
@@ -437,7 +437,7 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the report', () => {
+describe('report contents', () => {
   it('the report of an empty period says that nothing happened', () =>
     withServer({ engine: 'sqlite' }, (server) =>
       inFolder(async (folder) => {
@@ -466,7 +466,7 @@ describe('the report', () => {
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
 
-  it('the report shows the twelve largest sources and groups the others, whatever strangers send', () =>
+  it('the report shows the twelve largest sources and groups all others', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)
         await ask(
@@ -487,7 +487,7 @@ describe('the report', () => {
       );
     }));
 
-  it('"desk report" called incorrectly explains the error, exits with 2 and changes nothing', async () => {
+  it('an incorrect "desk report" explains the error, exits with 2 and changes nothing', async () => {
     for (const [args, sentence] of [
       [['report'], /Choose an output: --out report\.html, --text or --json\./],
       [['report', '--text', '--json'], /use --text or --json/],

@@ -138,8 +138,8 @@ const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string
   [(file) => writeFileSync(`${file}-journal`, 'something'), unmerged('-journal')],
 ];
 
-describe('a restore', () => {
-  it('restores the backup and keeps the previous database', () =>
+describe('restoring a backup', () => {
+  it('a restore replaces the database with the backup and keeps the previous one', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
@@ -182,7 +182,7 @@ describe('a restore', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('a restore deletes sessions, sign-ins and passkeys of the desk, and says so', () =>
+  it('a restore deletes sessions, sign-ins and passkeys of the desk and reports this', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -201,7 +201,7 @@ describe('a restore', () => {
         assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
     }));
 
-  it('restores a database left by any earlier release', () =>
+  it('a database left by any earlier release can be restored', () =>
     inFolder(async (folder) => {
       const names = Object.keys(MIGRATIONS);
       const left = (name: string) => path.join(folder, `${name}.db`);
@@ -220,7 +220,7 @@ describe('a restore', () => {
       assert.equal(count, names.length, 'it is brought up to date before it is let in');
     }));
 
-  it('restores a backup rewritten by another program, with other spelling, pages, statistics or log mode', () =>
+  it('a backup rewritten by another program can be restored', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const backup = path.join(folder, 'backup.db');
@@ -243,7 +243,7 @@ describe('a restore', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('a restore writes through a link, which stays', () =>
+  it('a restore writes through a symbolic link, which stays', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const link = path.join(folder, 'data', 'leads.db');
@@ -259,7 +259,7 @@ describe('a restore', () => {
     }));
 });
 
-describe('a refused restore changes nothing', () => {
+describe('refused restores', () => {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'lead-page-'));
@@ -276,7 +276,7 @@ describe('a refused restore changes nothing', () => {
   };
 
   for (const [spoil, sentence] of UNFIT)
-    it(`refuses to restore a backup that ${sentence}`, async () => {
+    it(`a restore refuses a backup that ${sentence}`, async () => {
       const backup = path.join(folder, 'unfit.db');
       copyFileSync(path.join(folder, 'backup.db'), backup);
       spoil(backup);
@@ -284,7 +284,7 @@ describe('a refused restore changes nothing', () => {
       for (const file of globSync(`${backup}*`)) rmSync(file);
     });
 
-  it('refuses to restore a missing file, another file type, or the database itself', async () => {
+  it('a restore refuses a missing file, another file type and the database itself', async () => {
     const inside = (name: string) => path.join(folder, name);
     makeNode(inside('pipe'), 'p');
     symlinkSync('loop', inside('loop'));
@@ -300,7 +300,7 @@ describe('a refused restore changes nothing', () => {
       assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
   });
 
-  it('refuses to restore a backup with another secret, and names the required one', async () => {
+  it('a restore refuses a backup with another secret and names the required one', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     mkdirSync(elsewhere);
     await openTestService(elsewhere, {}).then(({ close }) => close());
@@ -314,7 +314,7 @@ describe('a refused restore changes nothing', () => {
     assert.match(done.notes, /^Warning: This database was used with a different secret/m);
   });
 
-  it('refuses a restore while the site is running', async () => {
+  it('a restore is refused while the site is running', async () => {
     const running = await openTestService(folder, settings);
     try {
       assert.equal(
@@ -326,7 +326,7 @@ describe('a refused restore changes nothing', () => {
     }
   });
 
-  it('refuses to restore a database that is not a local file', async () => {
+  it('a restore is refused if the database is not a local file', async () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
     assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
@@ -335,8 +335,8 @@ describe('a refused restore changes nothing', () => {
   });
 });
 
-describe('a database that cannot be restored', () => {
-  it('backs up a database that cannot be restored, with an early warning', () =>
+describe('backups that cannot be restored', () => {
+  it('a backup of a database that cannot be restored prints a warning', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const live = path.join(folder, 'data', 'leads.db');
@@ -359,8 +359,8 @@ describe('a database that cannot be restored', () => {
     }));
 });
 
-describe('the previous database', () => {
-  it('puts the previous database back completely if the new one cannot be moved into place', () =>
+describe('failed restores', () => {
+  it('a restore puts the previous database back if the new one cannot be moved into place', () =>
     inFolder((folder) => {
       const live = path.join(folder, 'leads.db');
       for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);

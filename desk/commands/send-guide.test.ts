@@ -20,8 +20,8 @@ async function guides({ database: { db } }: ServerUnderTest) {
 }
 
 for (const engine of ENGINES)
-  describe(`desk send-guide on ${engine}`, () => {
-    it('mails a lead the same guide again, with a working link', () =>
+  describe(`sending the guide again on ${engine}`, () => {
+    it('"desk send-guide" mails a lead the guide again with a working link', () =>
       withServer({ engine, env }, async (server) => {
         await becomeLead(server, EMAIL);
         const first = await server.inbox.waitForMail(EMAIL, 2);
@@ -60,7 +60,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('"desk send-guide" gives a specific reason for people who are not leads, erased or suppressed', () =>
+    it('"desk send-guide" says why a person cannot get the guide', () =>
       withServer({ engine, env }, async (server) => {
         const refused = async (email: string, sentence: RegExp) => {
           const before = await guides(server);

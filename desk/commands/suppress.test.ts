@@ -23,8 +23,8 @@ async function listed(server: ServerUnderTest): Promise<string[]> {
 const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.service, ['suppress', ...args]);
 
 for (const engine of ENGINES) {
-  describe(`the suppression list on ${engine}`, () => {
-    it("adds and removes suppressions, but a person's own decision is final", () =>
+  describe(`suppression list on ${engine}`, () => {
+    it('the operator can remove a suppression unless the person decided it', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
       }));
 
-    it('removes a mistaken suppression and seals the reason in the chain', () =>
+    it('removing a mistaken suppression seals the reason in the consent chain', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         await server.advance(600);
@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
       }));
 
-    it("keeps a person's own suppression, whatever the operator noted before", () =>
+    it("a person's own suppression stays, whatever the operator noted before", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('exports and imports suppressions as CSV; a line without an e-mail address cancels the import', () =>
+    it('suppressions can be exported and imported as CSV, but only if every line is valid', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');
@@ -186,7 +186,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it("forgets the operator's suppressions of a person who was erased", () =>
+    it("an erasure deletes the operator's suppressions of the person", () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
         await server.inbox.waitForMail(ADA, 2);
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
         assert.match(guide.notes, /is queued|is already queued/);
       }));
 
-    it("updates the date of a suppression after an erasure, and never treats the person's decision as a mistake", () =>
+    it("an erased person's own suppression can be updated, but not removed as a mistake", () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, ADA);
         const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;

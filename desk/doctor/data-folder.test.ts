@@ -14,8 +14,8 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
-  describe(`the doctor on ${engine}`, () => {
-    it('reports a clock behind the newest row', () =>
+  describe(`database checks on ${engine}`, () => {
+    it('the doctor reports a clock behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
         await service.database.db
@@ -41,7 +41,7 @@ for (const engine of ENGINES) {
         assert.equal(well?.state, 'ok');
       }));
 
-    it('reports a database from a newer version, and tables from an older one', () =>
+    it('the doctor reports a database from a newer version and tables from an older one', () =>
       withInstance({ engine }, async (instance) => {
         const { settings } = patientOf(instance, instance.env);
         assert(settings.type === 'settings');
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
         await close();
       }));
 
-    it('reports a secret unknown to the database', () =>
+    it('the doctor reports a secret unknown to the database', () =>
       withInstance({ engine }, async (instance) => {
         const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
         const [other] = await findingsAbout('secret', instance, { env });
@@ -71,8 +71,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the doctor', () => {
-  it('reports a database that is missing, moved, damaged or of another type', () =>
+describe('database and disk checks', () => {
+  it('the doctor reports a database that is missing, moved, damaged or of another type', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const about = async (url?: string) => {
         const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
@@ -107,7 +107,7 @@ describe('the doctor', () => {
       );
     }));
 
-  it('reports a lost or truncated stored secret, and private files readable by others', () =>
+  it('the doctor reports a damaged secret file and private files that others can read', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const secretFile = path.join(instance.folder, 'data/app-secret');
       const env = { APP_SECRET: '' };
@@ -126,7 +126,7 @@ describe('the doctor', () => {
     }));
 
   const skip = behindPgBouncer();
-  it('reports a different clock in PostgreSQL, and a read-only PostgreSQL', { skip }, () =>
+  it('the doctor reports a PostgreSQL that is read-only or has a different clock', { skip }, () =>
     withInstance({ engine: 'postgres' }, async (instance) => {
       const url = new URL(instance.env['DATABASE_URL'] ?? '');
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -153,7 +153,7 @@ describe('the doctor', () => {
     }),
   );
 
-  it('judges free disk space', () => {
+  it('the doctor reports too little free disk space', () => {
     const room = (freeBytes: number, filesLeft: number | null = null) =>
       judgeRoom('/srv/guide', { freeBytes, filesLeft });
     assert.deepEqual(room(5 * 1024 ** 3), {

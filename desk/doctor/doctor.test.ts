@@ -23,46 +23,49 @@ import {
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
-  describe(`the doctor on ${engine}`, () => {
+  describe(`doctor runs on ${engine}`, () => {
     const skip = engine === 'postgres' && behindPgBouncer();
-    it('finds nothing wrong in a healthy instance, and leaves the database unchanged', { skip }, () =>
-      withInstance({ engine }, async (instance) => {
-        const file = path.join(instance.folder, 'data/leads.db');
-        const before = engine === 'sqlite' ? readFileSync(file) : null;
-        const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), ['--json']);
-        const found = JSON.parse(out) as { healthy: boolean; problems: number; findings: Finding[] };
-        assert.equal(exitCode, 0, out);
-        assert.deepEqual([found.healthy, found.problems], [true, 0]);
-        assert.equal(notes, '0 problems and 0 warnings.');
-        const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
-        assert.deepEqual(states, {
-          settings: 'ok',
-          words: 'note',
-          page: 'note',
-          address: 'note',
-          database: 'ok',
-          disk: engine === 'sqlite' ? 'ok' : 'note',
-          clock: engine === 'sqlite' ? 'note' : 'ok',
-          secret: 'ok',
-          files: 'ok',
-          ...(engine === 'sqlite' && { backup: 'note' }),
-          'mail account': 'note',
-          sender: 'ok',
-          MX: 'ok',
-          SPF: 'ok',
-          DKIM: 'note',
-          DMARC: 'note',
-          'reverse DNS': 'note',
-        });
-        if (before) assert.deepEqual(readFileSync(file), before);
-        assert.deepEqual(instance.inbox.mails, []);
-      }),
+    it(
+      'the doctor finds nothing wrong in a healthy instance and leaves the database unchanged',
+      { skip },
+      () =>
+        withInstance({ engine }, async (instance) => {
+          const file = path.join(instance.folder, 'data/leads.db');
+          const before = engine === 'sqlite' ? readFileSync(file) : null;
+          const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), ['--json']);
+          const found = JSON.parse(out) as { healthy: boolean; problems: number; findings: Finding[] };
+          assert.equal(exitCode, 0, out);
+          assert.deepEqual([found.healthy, found.problems], [true, 0]);
+          assert.equal(notes, '0 problems and 0 warnings.');
+          const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
+          assert.deepEqual(states, {
+            settings: 'ok',
+            words: 'note',
+            page: 'note',
+            address: 'note',
+            database: 'ok',
+            disk: engine === 'sqlite' ? 'ok' : 'note',
+            clock: engine === 'sqlite' ? 'note' : 'ok',
+            secret: 'ok',
+            files: 'ok',
+            ...(engine === 'sqlite' && { backup: 'note' }),
+            'mail account': 'note',
+            sender: 'ok',
+            MX: 'ok',
+            SPF: 'ok',
+            DKIM: 'note',
+            DMARC: 'note',
+            'reverse DNS': 'note',
+          });
+          if (before) assert.deepEqual(readFileSync(file), before);
+          assert.deepEqual(instance.inbox.mails, []);
+        }),
     );
   });
 }
 
-describe('the doctor', () => {
-  it('prints DNS records to publish, exits with 1, and sends a sample with --send', () =>
+describe('doctor runs', () => {
+  it('the doctor prints DNS records to publish and sends a sample with --send', () =>
     withInstance({ engine: 'sqlite', zone: { 'example.com': {} } }, async (instance) => {
       const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), [
         '--send',
@@ -78,7 +81,7 @@ describe('the doctor', () => {
       await instance.inbox.waitForMail('ada@example.com');
     }));
 
-  it('checks MX and SPF of the return-path domain, and uses it for the sample', () =>
+  it('the doctor checks the MX and SPF records of the return-path domain', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
       await doctor(patientOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
@@ -103,7 +106,7 @@ describe('the doctor', () => {
       );
     }));
 
-  it('reports the age of the newest backup', () =>
+  it('the doctor reports the age of the newest backup', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const backup = (now: number) => findingsAbout('backup', instance, { now });
       assert.match(
@@ -131,7 +134,7 @@ describe('the doctor', () => {
       }
     }));
 
-  it('reports that the mail server refuses everyone', () =>
+  it('the doctor reports that the mail server refuses everyone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const problems = async () =>
         (await findingsAbout('mail account', instance)).filter(({ state }) => state === 'problem');
@@ -148,7 +151,7 @@ describe('the doctor', () => {
       assert.deepEqual(others, []);
     }));
 
-  it('reports undelivered events', () =>
+  it('the doctor reports undelivered webhook events', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { WEBHOOK_URLS: 'https://crm.example.com/leads' };
       const about = () => findingsAbout('webhooks', instance, { env });
@@ -163,7 +166,7 @@ describe('the doctor', () => {
       assert.match((await about())[0]?.sentence ?? '', /^1 event was given up after a day of attempts\./);
     }));
 
-  it('reports a guessable secret', () =>
+  it('the doctor reports a guessable secret', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       for (const guessable of [
         'a'.repeat(40),
@@ -175,7 +178,7 @@ describe('the doctor', () => {
       }
     }));
 
-  it('warns if a guide is mailed without a postal address, but not if no mail requires one', () =>
+  it('the doctor warns about a missing postal address only if a mail requires it', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const warnings = async (guideEmail: string) =>
         (await findingsAbout('words', instance, { env: { GUIDE_EMAIL: guideEmail } }))
@@ -187,7 +190,7 @@ describe('the doctor', () => {
       assert.deepEqual(others, []);
     }));
 
-  it('reports remaining sample content and noindex', () =>
+  it('the doctor reports remaining sample content and noindex', () =>
     withInstance({ engine: 'sqlite' }, (instance) =>
       withLastingCampaignCopy(async (folder) => {
         appendFileSync(path.join(folder, 'site.yaml'), '\nnoindex: true\n');
@@ -198,7 +201,7 @@ describe('the doctor', () => {
       }),
     ));
 
-  it('continues with invalid words, and reports invalid settings', () =>
+  it('the doctor reports invalid settings and continues despite invalid words', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
       mkdirSync(words);
@@ -237,14 +240,14 @@ describe('the doctor', () => {
       );
     }));
 
-  it('rejects an invalid address for the sample and tries nothing', () =>
+  it('the doctor rejects an invalid e-mail address for the sample before sending anything', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), ['--send', 'ada']);
       assert.deepEqual([exitCode, out], [2, '']);
       assert.match(notes, /"ada" is not an e-mail address/);
     }));
 
-  it('learns from the running site that its database file is gone', () =>
+  it('the doctor learns from the running site that the database file is gone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const file = path.join(instance.folder, 'served.db');
       const database = await freshDatabase('sqlite', { file });
@@ -270,7 +273,7 @@ describe('the doctor', () => {
       other.close();
     }));
 
-  it('ends in time if nothing responds', async () => {
+  it('the doctor ends within its time limit if nothing responds', async () => {
     const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

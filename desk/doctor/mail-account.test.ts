@@ -55,55 +55,60 @@ const states = async (url: string, signal = never(), now = NOW) => {
   return [examined].flat().map(({ state, sentence }) => `${state}: ${sentence}`);
 };
 
-describe('the mail account', () => {
+describe('mail account checks', () => {
   const TLS: SMTPServerOptions = { key: TEST_KEY, cert: TEST_CERTIFICATE };
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
   const refused = /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/;
 
   for (const [title, options, address, ...sentences] of [
     [
-      'is fine if a local server accepts the login',
+      'the doctor accepts an unencrypted login to a local mail server',
       CLEAR,
       'user:right@127.0.0.1:PORT',
       /^note: The connection to 127\.0\.0\.1 is not encrypted; it stays on this machine\.$/,
       /^ok: 127\.0\.0\.1 takes the login of SMTP_URL\. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries\.$/,
     ],
     [
-      'gets a warning if the login goes unencrypted to another machine',
+      'the doctor warns about an unencrypted login to another machine',
       CLEAR,
       'user:right@0.0.0.0:PORT?requireTLS=false',
       /^warning: The connection to 0\.0\.0\.0 is not encrypted, and user, password/,
       /^ok: /,
     ],
     [
-      'without a login is greeted',
+      'the doctor only greets the mail server if SMTP_URL has no login',
       CLEAR,
       '127.0.0.1:PORT',
       /^note: /,
       /^note: 127\.0\.0\.1 greets us\. SMTP_URL has no user/,
     ],
     [
-      'is a problem if the login is refused, without quoting the server',
+      'the doctor reports a refused login without quoting the mail server',
       CLEAR,
       'user:wrong@127.0.0.1:PORT',
       /^problem: The mail server 127\.0\.0\.1 refused the login: check user and password/,
     ],
     [
-      'is a problem if the server offers no STARTTLS',
+      'the doctor reports a mail server without STARTTLS',
       CLEAR,
       'user:right@0.0.0.0:PORT',
       /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted \(ETLS\)/,
     ],
-    ['is a problem if the certificate is not trusted', TLS, 'user:right@0.0.0.0:PORT', refused],
     [
-      'gets a warning if SMTP_URL allows any certificate',
+      'the doctor reports a mail server with an untrusted certificate',
+      TLS,
+      'user:right@0.0.0.0:PORT',
+      refused,
+    ],
+    [
+      'the doctor warns if SMTP_URL allows any certificate',
       TLS,
       'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
       /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
       /^ok: /,
     ],
     [
-      'is fine if the certificate is trusted',
+      'the doctor accepts a mail server with a trusted certificate',
       TLS,
       `user:right@0.0.0.0:PORT?${trusted}`,
       /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), with a certificate that can be trusted\.$/,
@@ -118,14 +123,14 @@ describe('the mail account', () => {
       }),
     );
 
-  it('gets a warning if its certificate expires soon', () =>
+  it("the doctor warns if the mail server's certificate expires soon", () =>
     withMailServer(TLS, async (port) => {
       const url = `smtp://user:right@0.0.0.0:${port}?${trusted}`;
       const [ending] = await states(url, never(), Date.UTC(2119, 11, 25));
       assert.match(ending ?? '', /^warning: .* Its certificate ends in 7 days/);
     }));
 
-  it('is a problem if no server responds or the server hangs up', async () => {
+  it('the doctor reports a mail server that does not respond or hangs up', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port } = gone.address() as AddressInfo;
@@ -138,7 +143,7 @@ describe('the mail account', () => {
     assert.match(away ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\)/);
   });
 
-  it('is abandoned at the time limit, and the connection is closed', async () => {
+  it('the doctor disconnects from a silent mail server at the time limit', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -156,7 +161,7 @@ describe('the mail account', () => {
   });
 });
 
-describe('the sample', () => {
+describe('sample mail', () => {
   const to = 'ada@example.com';
   const send = async (
     env: Readonly<Record<string, string>>,
@@ -176,7 +181,7 @@ describe('the sample', () => {
     }
   };
 
-  it('is sent like codes, says that it is a test, and shows the mail server’s reply', () =>
+  it("the doctor sends the sample the way codes are sent and shows the mail server's reply", () =>
     withInbox({}, async (inbox) => {
       assert.match(
         await send({ SMTP_URL: inbox.url }),
@@ -189,7 +194,7 @@ describe('the sample', () => {
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
     }));
 
-  it('is a problem if refused, and quotes the mail server', () =>
+  it('the doctor quotes a mail server that refuses the sample', () =>
     withMailServer(
       {
         ...CLEAR,
@@ -202,12 +207,12 @@ describe('the sample', () => {
         ),
     ));
 
-  it('is a problem if its recipient is refused', () =>
+  it('the doctor reports that the recipient of the sample was refused', () =>
     withInbox({ onRecipient: () => smtpError(550, '5.1.1 no such mailbox') }, async ({ url }) =>
       assert.match(await send({ SMTP_URL: url }), /: The mail server refused the sample .*no such mailbox/),
     ));
 
-  it('is abandoned at the time limit', async () => {
+  it('the doctor stops sending the sample at the time limit', async () => {
     const limit = new AbortController();
     const { promise: goOn, resolve: end } = Promise.withResolvers<null>();
     const onMessage = () => {
@@ -220,13 +225,13 @@ describe('the sample', () => {
     });
   });
 
-  it('becomes a file without a mail account', () =>
+  it('the doctor writes the sample to a file if there is no mail account', () =>
     inFolder(async (folder) => {
       assert.match(await send({}, { folder }), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);
     }));
 
-  it('is not sent with a key that cannot sign', () =>
+  it('the doctor sends no sample with a DKIM key that cannot sign', () =>
     withInbox({}, async (inbox) => {
       const unsigned = {
         SMTP_URL: inbox.url,

@@ -31,7 +31,7 @@ function only(findings: readonly Finding[]): Finding {
 
 const domain = 'example.com';
 
-describe('MX', () => {
+describe('MX checks', () => {
   const mx = async (zone: Zone, mailHost = 'mail.example.com') =>
     only(await finds(zone, (dns) => examineMailExchange(dns, { domain, mailHost })));
   const one = { A: ['192.0.2.1'] };
@@ -81,26 +81,26 @@ describe('MX', () => {
       /^DNS did not answer about example\.com \(ESERVFAIL\)/,
     ],
   ] as readonly (readonly [Zone, Finding['state'], RegExp, string?])[])
-    it(`${JSON.stringify(zone)} is ${state}, as in ${String(sentence)}`, async () => {
+    it(`the doctor rates MX records ${JSON.stringify(zone)} as ${state}: ${String(sentence)}`, async () => {
       const found = await mx(zone);
       assert.equal(found.state, state);
       assert.match(found.sentence, sentence);
       assert.equal(found.publish?.value, publish);
     });
 
-  it('is suggested with a server in the domain if another organisation receives the mail', async () => {
+  it("the doctor suggests an MX server in the sender's own domain even if mail goes through a relay", async () => {
     const { state, publish } = await mx({ 'example.com': one }, 'smtp.relay.test');
     assert.deepEqual([state, publish], ['warning', { name: domain, type: 'MX', value: ours }]);
   });
 });
 
-describe('SPF', () => {
+describe('SPF checks', () => {
   const spf = (zone: Zone, mailHost: string | null = 'mail.example.com') =>
     finds(zone, (dns) => examineSpf(dns, { domain, mailHost }));
   const spf1 = async (zone: Zone, mailHost?: string | null) => only(await spf(zone, mailHost));
   const of = (...records: string[]): Zone => ({ 'example.com': { TXT: records } });
 
-  it('is fine as one record within ten lookups, counting its includes', async () => {
+  it('the doctor accepts an SPF record with at most ten lookups, counting its includes', async () => {
     const found = await spf1({
       ...of('v=spf1 a:mail.example.com include:one.test -all', 'site-verification=v=spf1'),
       'mail.example.com': { A: ['192.0.2.1'] },
@@ -122,12 +122,12 @@ describe('SPF', () => {
     ['2001:db8::7', 'v=spf1 ip6:2001:db8::7 ~all'],
     [null, 'v=spf1 mx ~all'],
   ] as const)
-    it(`is suggested if missing, for mail through ${mailHost ?? 'no server'}`, async () => {
+    it(`the doctor suggests a missing SPF record for mail through ${mailHost ?? 'no server'}`, async () => {
       const { state, publish } = await spf1(of('hello'), mailHost);
       assert.deepEqual([state, publish], ['problem', { name: domain, type: 'TXT', value }]);
     });
 
-  it('is invalid with more than ten lookups, naming the most expensive term', async () => {
+  it('the doctor names the most expensive term of an SPF record with more than ten lookups', async () => {
     const names = Array.from({ length: 9 }, (_, n) => `n${n}.test`);
     const zone: Zone = {
       ...Object.fromEntries(names.map((name) => [name, { TXT: ['v=spf1 ip4:192.0.2.1 -all'] }])),
@@ -155,12 +155,12 @@ describe('SPF', () => {
     ],
     ['is broken', { 'one.test': { TXT: ['v=spf1 ip4:192.0.2 -all'] } }, /broken at "ip4:192\.0\.2"/],
     [
-      'leads back',
+      'leads back to the domain',
       { 'one.test': { TXT: ['v=spf1 include:example.com -all'] } },
       /leads back to example\.com/,
     ],
   ] as readonly (readonly [string, Zone, RegExp])[])
-    it(`is invalid if an include ${title}`, async () => {
+    it(`the doctor rejects an SPF record if an include ${title}`, async () => {
       const found = await spf1({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
       assert.deepEqual([found.state, found.publish?.value], ['problem', 'v=spf1 ip4:192.0.2.1 -all']);
       assert.match(found.sentence, sentence);
@@ -185,7 +185,7 @@ describe('SPF', () => {
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
   ] as const)
-    it(`${record} is a ${state} fixed by ${mended}`, async () => {
+    it(`the doctor rates "${record}" as a ${state} and suggests "${mended}"`, async () => {
       const found = (await spf(of(record))).filter(({ publish }) => publish !== undefined);
       assert.deepEqual(
         found.map((finding) => [finding.state, finding.publish?.value]),
@@ -193,13 +193,13 @@ describe('SPF', () => {
       );
     });
 
-  it('is invalid as two records, which a merged one replaces', async () => {
+  it('the doctor suggests one merged record in place of two SPF records', async () => {
     const found = await spf1(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
     assert.equal(found.state, 'problem');
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
   });
 
-  it('is a problem if a known provider is missing', async () => {
+  it('the doctor reports an SPF record without a known mail provider', async () => {
     const zone: Zone = {
       ...of('v=spf1 ip4:192.0.2.1 ~all'),
       '_spf.google.com': { TXT: ['v=spf1 ip4:198.51.100.0/24 ~all'] },
@@ -211,7 +211,7 @@ describe('SPF', () => {
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
-  it('does not follow an endless chain', async () => {
+  it('the doctor does not follow an endless chain of SPF includes', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
     for (let n = 0; n < 200; n += 1) zone[`n${n}.test`] = { TXT: [`v=spf1 include:n${n + 1}.test -all`] };
     await withDnsServer(zone, async ({ address, questions }) => {
@@ -222,14 +222,14 @@ describe('SPF', () => {
     });
   });
 
-  it('reports a failure of DNS', async () => {
+  it('the doctor reports a DNS failure during the SPF check', async () => {
     const found = await spf1({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
     assert.equal(found.state, 'problem');
     assert.match(found.sentence, /^DNS did not answer about one\.test/);
   });
 });
 
-describe('DKIM', () => {
+describe('DKIM checks', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
   const makeKey = (name: string, bits: number) => {
@@ -266,20 +266,20 @@ describe('DKIM', () => {
     [[`v=DKIM2; p=${ours.spki}`], 'problem', /does not begin with v=DKIM1/],
     [[`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`], 'problem', /There are 2 records/],
   ] as const)
-    it(`with ${records.map((one) => one.slice(0, 30)).join(' and ') || 'no record'} is ${state}`, async () => {
+    it(`the doctor rates ${records.map((one) => one.slice(0, 30)).join(' and ') || 'no DKIM record'} as ${state}`, async () => {
       const found = await dkim(records);
       assert.equal(found.state, state, found.sentence);
       assert.match(found.sentence, sentence);
       if (state === 'problem') assert.deepEqual(found.publish, publish);
     });
 
-  it('gets a warning if the key is short', async () => {
+  it('the doctor warns about a short DKIM key', async () => {
     const found = await dkim([`v=DKIM1; p=${short.spki}`], short.dkim);
     assert.equal(found.state, 'warning');
     assert.match(found.sentence, /has 1024 bits/);
   });
 
-  it('is skipped without signing, and a key that cannot sign is a problem', async () => {
+  it('the doctor skips the DKIM check without a key and reports a key that cannot sign', async () => {
     assert.equal((await dkim([], null)).state, 'note');
     const missing = await dkim([], { ...ours.dkim, privateKeyFile: path.join(folder, 'no-such.pem') });
     assert.equal(missing.state, 'problem');
@@ -287,7 +287,7 @@ describe('DKIM', () => {
   });
 });
 
-describe('DMARC', () => {
+describe('DMARC checks', () => {
   const none = 'v=DMARC1; p=none; rua=mailto:dmarc@example.com';
   for (const [record, of, ...found] of [
     [
@@ -319,7 +319,7 @@ describe('DMARC', () => {
     ],
     ['v=DMARC1; p=strict', domain, 'problem', /\S/],
   ] as const)
-    it(`of ${of} as ${record} is ${found[0]}`, async () => {
+    it(`the doctor rates the DMARC record "${record}" for ${of} as ${found[0]}`, async () => {
       const zone = { '_dmarc.example.com': { TXT: [record] } };
       const [first] = await finds(zone, (dns) => examineDmarc(dns, { domain: of, signs: of }));
       const [state, sentence, value] = found;
@@ -332,19 +332,19 @@ describe('DMARC', () => {
   const dmarc = (zone: Zone, of = domain, signs: string | null = of) =>
     finds(zone, (dns) => examineDmarc(dns, { domain: of, signs }));
 
-  it('is found at a registered domain below two labels', async () => {
+  it('the doctor finds the DMARC record of a registered domain such as example.co.uk', async () => {
     const zone = { '_dmarc.example.co.uk': { TXT: ['v=DMARC1;p=reject'] } };
     assert.equal((await dmarc(zone, 'a.example.co.uk'))[0]?.state, 'ok');
   });
 
-  it('is a problem if there are two records, or DNS does not respond', async () => {
+  it('the doctor reports two DMARC records or a DNS failure', async () => {
     const [two] = await dmarc({ '_dmarc.example.com': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] } });
     assert.equal(two?.state, 'problem');
     const [failed] = await dmarc({ '_dmarc.example.com': { fault: 'SERVFAIL' } });
     assert.match(failed?.sentence ?? '', /^DNS did not answer about _dmarc\.example\.com/);
   });
 
-  it('checks that our signature aligns with MAIL_FROM: relaxed, or strict if required', async () => {
+  it('the doctor checks whether our DKIM signature aligns with MAIL_FROM', async () => {
     const relaxed = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] } };
     const strict = { '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject; adkim=s'] } };
     const states = async (zone: Zone, signs: string | null) =>
@@ -358,13 +358,13 @@ describe('DMARC', () => {
   });
 });
 
-describe('reverse DNS', () => {
+describe('reverse DNS checks', () => {
   const reverse = async (zone: Zone, mailHost = 'mail.example.com') =>
     only(await finds(zone, (dns) => examineReverseDns(dns, { domain, mailHost })));
   const address = '93.184.215.14';
   const name = '14.215.184.93.in-addr.arpa';
 
-  it('is fine if the name leads back to the IP address', async () => {
+  it('the doctor accepts reverse DNS that leads back to the IP address', async () => {
     const found = await reverse({
       'mail.example.com': { A: [address] },
       [name]: { PTR: ['mail.example.com'] },
@@ -372,7 +372,7 @@ describe('reverse DNS', () => {
     assert.equal(found.state, 'ok', found.sentence);
   });
 
-  it('gets a warning if it is missing or leads elsewhere', async () => {
+  it('the doctor warns about reverse DNS that is missing or leads elsewhere', async () => {
     const publish = { name, type: 'PTR', value: 'mail.example.com' };
     for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
       const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });
@@ -385,15 +385,15 @@ describe('reverse DNS', () => {
     );
   });
 
-  it('is skipped for a server of another organisation or a private network', async () => {
+  it('the doctor skips reverse DNS for a relay or a private network', async () => {
     assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
     assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
     assert.equal((await reverse({})).state, 'problem');
   });
 });
 
-describe('DNS', () => {
-  it('is abandoned if it does not respond', async () => {
+describe('DNS lookups', () => {
+  it('a DNS lookup is abandoned if no server responds', async () => {
     await withDnsServer({ 'example.com': { fault: 'silence' } }, async ({ address }) => {
       const signal = AbortSignal.timeout(300);
       const dns = createDns([address], signal);
@@ -402,7 +402,7 @@ describe('DNS', () => {
     });
   });
 
-  it('returns long texts completely', async () => {
+  it('a DNS lookup returns long texts completely', async () => {
     const text = 'x'.repeat(600);
     await withDnsServer({ 'example.com': { TXT: [text] } }, async ({ address }) => {
       const dns = createDns([address], new AbortController().signal);

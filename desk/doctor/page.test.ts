@@ -72,8 +72,8 @@ async function found(
   return sentences;
 }
 
-describe('the doctor at PUBLIC_URL', () => {
-  it('accepts a site with a trusted certificate and http redirected to https', async () => {
+describe('checks of PUBLIC_URL', () => {
+  it('the doctor accepts a trusted certificate and a redirect from http to https', async () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(
       createHttpServer((request, response) => {
@@ -86,7 +86,7 @@ describe('the doctor at PUBLIC_URL', () => {
     ]);
   });
 
-  it('warns of a certificate that expires soon', async () => {
+  it('the doctor warns about a certificate that expires soon', async () => {
     await using site = await secured(CERTIFICATE);
     const [first] = await found(site.port, { now: Date.UTC(2119, 11, 25) });
     assert.equal(
@@ -118,14 +118,14 @@ describe('the doctor at PUBLIC_URL', () => {
       'The certificate that other.example.com shows is for guide.example.com: browsers refuse the page. Get one for other.example.com.',
     ],
   ] as const)
-    it(`says that browsers refuse a certificate that ${title}`, async () => {
+    it(`the doctor says that browsers refuse a certificate that ${title}`, async () => {
       await using site = await secured(certificate, key);
       const publicUrl = `https://${name}.example.com:${site.port}/guide`;
       const zone = { [`${name}.example.com`]: { A: ['127.0.0.1'] } };
       assert.deepEqual(await found(site.port, { publicUrl, zone }), [`problem address: ${sentence}`]);
     });
 
-  it('reports another server at the URL, or none', async () => {
+  it('the doctor reports that another server or no server responds at PUBLIC_URL', async () => {
     await using other = await secured(CERTIFICATE, KEY, (_request, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     });
@@ -141,7 +141,7 @@ describe('the doctor at PUBLIC_URL', () => {
     ]);
   });
 
-  it('reports a name that does not resolve, or DNS that does not respond', async () => {
+  it('the doctor reports a host name that does not resolve and a DNS failure', async () => {
     assert.deepEqual(await found(443, { zone: {} }), [
       'problem address: guide.example.com has no address in DNS, so no visitor finds the page. Publish an A record (and AAAA) with the address of this machine, or of the proxy in front of it.',
     ]);
@@ -152,7 +152,7 @@ describe('the doctor at PUBLIC_URL', () => {
     );
   });
 
-  it('warns of a page readable without https, and of missing TRUST_PROXY', async () => {
+  it('the doctor warns about a page readable without https and a missing TRUST_PROXY', async () => {
     await using site = await secured(CERTIFICATE);
     await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
     assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
@@ -161,7 +161,7 @@ describe('the doctor at PUBLIC_URL', () => {
     ]);
   });
 
-  it('checks nothing if PUBLIC_URL is local', async () => {
+  it('the doctor does not check a local PUBLIC_URL', async () => {
     assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
       'note address: PUBLIC_URL is an address of this machine, so it was not tested from outside.',
     ]);

@@ -25,8 +25,8 @@ async function look(database: Config['database']): Promise<string> {
   return findings.map(({ state, sentence }) => `${state}: ${sentence}`).join('\n');
 }
 
-describe("the doctor's write test", () => {
-  it('leaves nothing in a writable PostgreSQL', () =>
+describe('write test of the doctor', () => {
+  it("the doctor's write test leaves nothing in a writable PostgreSQL", () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       assert.match(
@@ -37,7 +37,7 @@ describe("the doctor's write test", () => {
       assert.deepEqual(rows, []);
     }));
 
-  it('reports a PostgreSQL user without write permission', { skip: behindPgBouncer() }, () =>
+  it('the doctor reports a PostgreSQL user without write permission', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       await used(folder, url.href);
@@ -54,7 +54,7 @@ describe("the doctor's write test", () => {
     }),
   );
 
-  it('reports a full PostgreSQL', { skip: whyNoDisk() || behindPgBouncer() }, () =>
+  it('the doctor reports a PostgreSQL with a full disk', { skip: whyNoDisk() || behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = await createPostgresDatabase();
       const database = await used(folder, url);
@@ -70,7 +70,7 @@ describe("the doctor's write test", () => {
     }),
   );
 
-  it('reports a read-only SQLite file', (test) =>
+  it('the doctor reports a read-only SQLite file', (test) =>
     inFolder(async (folder) => {
       const database = await used(folder, 'file:./leads.db');
       const file = path.join(folder, 'leads.db');

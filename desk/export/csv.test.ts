@@ -29,7 +29,7 @@ function createDice(seed: number): (below: number) => number {
   };
 }
 
-it('a CSV library reads the cells of an exported line, and no split by a spreadsheet produces a formula', () => {
+it('an exported CSV line is read back unchanged and contains no formula for any separator', () => {
   const dice = createDice(1);
   for (let round = 0; round < 20_000; round += 1) {
     const cells = Array.from({ length: 1 + dice(4) }, () =>
@@ -68,7 +68,7 @@ it('different texts stay different in CSV, and a formula after a semicolon becom
   }
 });
 
-it('a harmless number stays unchanged in CSV, and any other becomes text', () => {
+it('a plain number stays unchanged in CSV, and any other becomes text', () => {
   const figures = { '+44 (20) 7946-0018': null, '-1.5': null, '+1+1': "'", '-A1': "'", '=1': "'", '': null };
   for (const [figure, mark] of Object.entries(figures)) {
     assert.equal(csvLine([{ figure }]), `${mark ?? ''}${figure}\r\n`);

@@ -34,8 +34,8 @@ function run(
 
 const several = <Result>(times: number, one: () => Result): Result[] => Array.from({ length: times }, one);
 
-describe('the comparison of two variants', () => {
-  it('equal variants produce a winner in less than 5 % of runs despite 200 looks', () => {
+describe('comparison of variants', () => {
+  it('equal variants produce a winner in less than 5 % of runs despite 200 checks', () => {
     const random = createRandom(20_261_123);
     let alarms = 0;
     const onAlarm = () => (alarms += 1);
@@ -49,7 +49,7 @@ describe('the comparison of two variants', () => {
     assert.ok(alarms <= 4, `${alarms} of 1000`);
   });
 
-  it('a variant with 5 % wins against one with 3 %, and never the opposite', () => {
+  it('a variant with a rate of 5 % wins against one with 3 %, never the reverse', () => {
     const random = createRandom(7);
     const found = several(200, () => run([0.03, 0.05], { views: 20_000, random }));
     assert.ok(found.filter((one) => one !== null).length >= 196, `${found.filter(Boolean).length} of 200`);
@@ -61,7 +61,7 @@ describe('the comparison of two variants', () => {
     assert.ok(median < 6_000, `half after ${median} views`);
   });
 
-  it('estimates how many more views a comparison needs', () => {
+  it('a comparison of variants estimates how many more views it needs', () => {
     const now = compareTwo({ name: 'a', views: 1_000, leads: 30 }, { name: 'b', views: 1_000, leads: 45 });
     assert.ok(now.type === 'open' && now.leading === 'b' && now.moreViews !== null);
     const times = 1 + now.moreViews / 2_000;
@@ -75,7 +75,7 @@ describe('the comparison of two variants', () => {
     assert.equal(compareTwo(earlierA!, earlierB!).type, 'open');
   });
 
-  it('a comparison requires more evidence with more pairs, and none without views', () => {
+  it('a comparison of variants requires more evidence with more pairs', () => {
     const figures = [
       { name: 'a', views: 2_000, leads: 40 },
       { name: 'b', views: 2_000, leads: 80 },
@@ -94,7 +94,7 @@ describe('the comparison of two variants', () => {
     });
   });
 
-  it('refuses to compare variants with an uneven distribution of visitors', () => {
+  it('variants are not compared if visitors are distributed unevenly', () => {
     assert.deepEqual(
       compareTwo({ name: 'a', views: 2_000, leads: 90 }, { name: 'b', views: 800, leads: 20 }),
       { type: 'uneven' },
@@ -102,8 +102,8 @@ describe('the comparison of two variants', () => {
   });
 });
 
-describe('the interval of a share', () => {
-  it("the interval of a share matches Wilson's", () => {
+describe('confidence interval', () => {
+  it("the confidence interval of a share is Wilson's", () => {
     // From R: prop.test(15, 148, correct = FALSE).
     const found = shareOf({ views: 148, leads: 15 });
     assert.deepEqual(

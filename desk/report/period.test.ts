@@ -13,8 +13,8 @@ const read = (text: string, now = NOW) => {
   return [iso(from), iso(to), iso(before.from), iso(before.to), beforeName].join(' | ');
 };
 
-describe('a report period', () => {
-  it('a report period in days or weeks ends now and is compared with the same time before', () => {
+describe('report periods', () => {
+  it('a report period in days or weeks ends now and is compared with the one before', () => {
     assert.equal(
       read('7d'),
       '2026-11-15T00:00 | 2026-11-21T18:30 | 2026-11-08T00:00 | 2026-11-14T18:30 | the 7 days before',
@@ -26,7 +26,7 @@ describe('a report period', () => {
     );
   });
 
-  it('a report period of a month is complete, or ends now', () => {
+  it('a report period of a month covers the whole month or ends now', () => {
     assert.equal(
       read('2026-10'),
       '2026-10-01T00:00 | 2026-11-01T00:00 | 2026-09-01T00:00 | 2026-10-01T00:00 | the month before',
@@ -42,7 +42,7 @@ describe('a report period', () => {
     assert.match(read('2026-01') ?? '', /2025-12-01T00:00 \| 2026-01-01T00:00/);
   });
 
-  it('rejects a report period that is invalid or in the future', () => {
+  it('a report period that is invalid or in the future is rejected', () => {
     for (const text of ['', '30', 'd', '0d', '-3d', '9999d', '2h', '2026', '2026-13', '2026-00', '2026-12'])
       assert.equal(read(text), null, text);
   });

@@ -41,8 +41,8 @@ const barOf = (html: string, row: string): number[] => {
   return [...bar.matchAll(/<rect[^>]* width="([\d.]+)%"/g)].map(([, width]) => Number(width));
 };
 
-describe('the report as HTML', () => {
-  it('the report draws views and people on two scales', () => {
+describe('HTML report', () => {
+  it('the report draws views and people on separate scales', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(
       ['Page seen', 'Form opened', 'Asked for a code', 'Entered it'].map((step) => barOf(html, step)),
@@ -50,7 +50,7 @@ describe('the report as HTML', () => {
     );
   });
 
-  it('the report draws people without a code after new leads, on the scale of the longest bar', () => {
+  it('the report draws new leads and people without a code on the scale of the longest bar', () => {
     const html = reportBody(REPORT);
     assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
     assert.match(html, /2 sources brought 20 new leads each\./);
@@ -82,7 +82,7 @@ describe('the report as HTML', () => {
     assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
   });
 
-  it('divides new leads by views only if all views are known', () => {
+  it('the report divides new leads by views only if all views are known', () => {
     assert.match(reportBody(REPORT), /<dd class="report-value">4\.0%<\/dd><dd>40 new leads, 1,000 views\./);
     assert.match(
       reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' }),

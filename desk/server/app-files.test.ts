@@ -14,8 +14,8 @@ import { words } from '#testing/words.ts';
 const INDEX = '<!doctype html><script type="module" src="/assets/app-1a2b.js"></script>';
 const SCRIPT = 'console.log("desk")';
 
-describe('the files of the desk', () => {
-  it('the desk serves one uncached page without inline code, and permanently cached assets', () =>
+describe('desk files', () => {
+  it('the desk serves one uncached page without inline code and permanently cached assets', () =>
     inFolder((folder) =>
       withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) => {
         mkdirSync(path.join(folder, 'assets'));

@@ -107,8 +107,8 @@ async function leaveWhen(
   await assert.rejects(asked, { name: 'AbortError' });
 }
 
-describe('every endpoint of the desk', () => {
-  it('every desk endpoint refuses NUL, which PostgreSQL cannot store, from strangers and desk users', () =>
+describe('desk endpoints', () => {
+  it('every desk endpoint refuses NUL characters, which PostgreSQL cannot store', () =>
     atDesk('postgres', async (app, server) => {
       const ada = createDeskBrowser(app);
       await signInAtDesk(server, ada, ADA);
@@ -192,7 +192,7 @@ describe('every endpoint of the desk', () => {
         assert.equal(outcomeOf(await app.inject({ url: '/leads', headers })), 'not-found');
     }));
 
-  it('no desk endpoint can be framed, cached, sniffed or indexed, and each rejects other methods', () =>
+  it('no desk endpoint can be framed, cached, sniffed or indexed', () =>
     atDesk('sqlite', async (app, server) => {
       const { leadId } = await becomeLead(server, 'lin@example.org');
       const ada = createDeskBrowser(app);
@@ -265,7 +265,7 @@ describe('every endpoint of the desk', () => {
       await until(() => server.logLines.some((line) => line.includes('A request failed')));
     }));
 
-  it('no desk endpoint exists at the page’s URL', () =>
+  it('the URL of the page serves no desk endpoint', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
       for (const call of CALLS) assert.equal((await send(app, call)).statusCode, 404, call.path);
     }));
@@ -274,7 +274,7 @@ describe('every endpoint of the desk', () => {
 const authWithLink = ({ now }: ServerUnderTest, url: string) =>
   ({ kind: 'link', url, link: createLink(now()), sessions: createMemorySessions() }) as const;
 
-it('the desk on plain http neither sets nor accepts cookies, which browsers send to every port of a host', () =>
+it('the desk neither sets nor accepts cookies over plain http', () =>
   withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
     const url = 'http://localhost:4711';
     const byLink = authWithLink(server, url);
@@ -318,12 +318,12 @@ it('the desk on plain http neither sets nor accepts cookies, which browsers send
       );
   }));
 
-describe('the link of "desk open"', () => {
+describe('links from "desk open"', () => {
   const open = (server: ServerUnderTest) => authWithLink(server, 'http://127.0.0.1:4711');
   const enter = (app: FastifyInstance, token: string, headers = {}) =>
     app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
 
-  it('the link of "desk open" works once even if used twice in parallel, and its sessions end with the process', () =>
+  it('a link from "desk open" works once, even if opened twice in parallel', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       const { token } = door.link;
@@ -361,7 +361,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('the link of "desk open" works for ten minutes', () =>
+  it('a link from "desk open" works for ten minutes', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.advance(600);
@@ -372,7 +372,7 @@ describe('the link of "desk open"', () => {
       );
     }));
 
-  it('the link of "desk open" works while the database is read-only, so the operator can investigate', () =>
+  it('a link from "desk open" works while the database is read-only', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const door = open(server);
       await server.database.db.schema.alterTable('desk_log').renameTo('away').execute();
@@ -390,8 +390,8 @@ describe('the link of "desk open"', () => {
     }));
 });
 
-describe('an attacker with write access to the database but without APP_SECRET', () => {
-  it('write access to the database without APP_SECRET allows no sign-in with a planted session, code, mail or passkey', () =>
+describe('attackers with access to the database', () => {
+  it('an attacker who can write to the database cannot sign in without APP_SECRET', () =>
     atDesk('sqlite', async (app, server) => {
       const { db } = server.database;
       const isIn = async (token: string) =>
@@ -463,8 +463,8 @@ const networks = (n: number): string[] =>
 const codesFor = async ({ database: { db } }: ServerUnderTest, email: string): Promise<number> =>
   (await db.selectFrom('desk_sign_ins').select('id').where('email', '=', email).execute()).length;
 
-describe('hours of guessing at the desk', () => {
-  it('mails the operator once after twenty wrong desk sign-ins as one person', () =>
+describe('guessing at the desk', () => {
+  it('the operator gets one mail after twenty wrong sign-ins for one desk user', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -486,7 +486,7 @@ describe('hours of guessing at the desk', () => {
       { OPERATOR_EMAIL: 'operator@example.net' },
     ));
 
-  it('desk sign-ins never exceed the limit of codes in any hour or day', () =>
+  it('mailed desk codes never exceed their limit in any hour or day', () =>
     atDesk('sqlite', async (app, server) => {
       for (const [seconds, codes] of [
         [0, 5],
@@ -500,7 +500,7 @@ describe('hours of guessing at the desk', () => {
       }
     }));
 
-  it('hours of guessing do not use up the codes of desk users or the passkeys of their network', () =>
+  it('hours of guessing do not lock out desk users or their passkeys', () =>
     atDesk('sqlite', async (app, server) => {
       const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
       for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
@@ -524,7 +524,7 @@ describe('hours of guessing at the desk', () => {
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 
-  it('mails no code to a desk user who has a passkey and may not use codes', () =>
+  it('a desk user who has a passkey and may not use codes gets no code', () =>
     atDesk(
       'sqlite',
       async (app, server) => {
@@ -545,8 +545,8 @@ describe('hours of guessing at the desk', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`guessing at the desk on ${engine}`, () => {
-    it('a thousand desk codes from a hundred networks get five attempts, then even the right code is refused', () =>
+  describe(`guessing desk codes on ${engine}`, () => {
+    it('after five wrong attempts even the right desk code is refused, from any network', () =>
       atDesk(engine, async (app, server) => {
         const victim = createDeskBrowser(app);
         await victim.post('/api/sign-in', { email: ADA });
@@ -583,7 +583,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_log'), DESK_SIGN_IN.attempts + 2);
       }));
 
-    it('a resent desk code gives no attempts back, and both newest codes work', () =>
+    it('a resent desk code does not reset the attempts, and both newest codes work', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         await browser.post('/api/sign-in', { email: ADA });
@@ -603,7 +603,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('guessing desk codes from one network ends at its limit, whatever browsers it invents', () =>
+    it('guesses of desk codes from one network end at its limit, whatever the browser', () =>
       atDesk(engine, async (app) => {
         for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
           const browser = createDeskBrowser(app, '203.0.113.9');
@@ -612,7 +612,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('guessing from many networks mails five desk codes an hour to an e-mail address, without revealing the limit', () =>
+    it('a desk user gets at most five codes an hour, even if many networks ask', () =>
       atDesk(engine, async (app, server) => {
         for (const email of [ADA, STRANGER])
           for (const address of networks(12))

@@ -40,8 +40,8 @@ const post = (url: string, body: object, headers: Readonly<Record<string, string
 
 const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
-describe("the desk's process", () => {
-  it("the desk's process waits for its port while the site runs, signs in with a mailed code, restarts after a crash, and ends with the site", async () => {
+describe('desk process', () => {
+  it('the desk process waits for its port, restarts after a crash and ends with the site', async () => {
     const port = await freePort();
     const env = settingsFor(port);
     const other = createServer().listen(port, '127.0.0.1');
@@ -77,7 +77,7 @@ describe("the desk's process", () => {
     }
   });
 
-  it("the desk's process does not run unless configured", async () => {
+  it('the desk process does not run unless it is configured', async () => {
     const site = await startSite();
     try {
       assert.equal((await fetch(`${site.url}/api/me`)).status, 404);

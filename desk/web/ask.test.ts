@@ -38,11 +38,11 @@ function inTabOf(address: string, items: Record<string, string> = {}): Record<st
   return items;
 }
 
-describe('a call of the desk', () => {
+describe('desk requests', () => {
   beforeEach(() => void inTabOf('https://desk.example.com/'));
   afterEach(() => mock.reset());
 
-  it('replaces cookies with stored headers on plain http, and sends none on https', async () => {
+  it('a desk request on plain http sends stored headers instead of cookies', async () => {
     const answer = () =>
       Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
     const sentTo = async (address: string) => {
@@ -58,7 +58,7 @@ describe('a call of the desk', () => {
     ]);
   });
 
-  it('a desk call puts its input in the query of a GET or the body of a POST', async () => {
+  it('a desk request puts its input in the query of a GET or the body of a POST', async () => {
     const fetched = answerWith(() => Response.json({ names: [] }));
     assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
     await ask(CHANGE, { id: '7' });
@@ -70,7 +70,7 @@ describe('a call of the desk', () => {
     assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
   });
 
-  it("a desk call fails with the server's own sentence", async () => {
+  it("a failed desk request shows the server's own sentence", async () => {
     answerWith(
       () =>
         new Response('Sign in again.\n', {
@@ -83,14 +83,14 @@ describe('a call of the desk', () => {
     assert.equal(isSignedOut(error), true);
   });
 
-  it("a desk call never shows a proxy's page", async () => {
+  it('a desk request never shows an error page from a proxy', async () => {
     answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
     const error = await failureOf(ask(LIST, {}));
     assert.match(error.message, /status 401\. Check the proxy/);
     assert.equal(isSignedOut(error), false);
   });
 
-  it('a desk call reports that no server responded, or that the response was cut off', async () => {
+  it('a desk request reports a missing or truncated response', async () => {
     answerWith(() => Promise.reject(new TypeError('fetch failed')));
     assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
     mock.reset();
@@ -98,7 +98,7 @@ describe('a call of the desk', () => {
     assert.match((await failureOf(ask(LIST, {}))).message, /^The response arrived incomplete\./);
   });
 
-  it('aborts a desk call when the reader moves on', async () => {
+  it('a desk request is aborted when the user leaves the page', async () => {
     answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
     const gone = AbortSignal.abort(new Error('gone on'));
     await assert.rejects(ask(LIST, {}, gone), /gone on/);

@@ -7,21 +7,21 @@ const BERLIN = { timeZone: 'Europe/Berlin' };
 const NOW = new Date('2026-11-23T06:30:00Z');
 
 describe('times in the desk', () => {
-  it("shows times in the reader's zone", () => {
+  it("times in the desk are shown in the user's time zone", () => {
     assert.equal(dateTime('2026-11-23T23:30:00Z', BERLIN), '24 Nov 2026, 00:30');
   });
 
-  it('shows times as short as possible without ambiguity', () => {
+  it('times in the desk are as short as possible without ambiguity', () => {
     assert.equal(shortTime('2026-11-22T23:30:00Z', NOW, BERLIN), '00:30');
     assert.equal(shortTime('2026-11-22T22:30:00Z', NOW, BERLIN), '22 Nov, 23:30');
     assert.equal(shortTime('2025-11-23T06:30:00Z', NOW, BERLIN), '23 Nov 2025');
   });
 
-  it('shows UTC next to a time, to the second', () => {
+  it('the desk shows UTC to the second next to a local time', () => {
     assert.equal(utcTime('2026-11-23T06:30:05.123Z'), '2026-11-23 06:30:05');
   });
 
-  it('uses the UTC day in every time zone', () => {
+  it('days in the desk are UTC days in every time zone', () => {
     assert.equal(dayName('2026-11-01'), '1 Nov');
     assert.equal(dayOf(new Date('2026-11-23T23:59:59Z')), '2026-11-23');
     assert.equal(dayOf(NOW, 23), '2026-10-31');

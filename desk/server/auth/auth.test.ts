@@ -13,8 +13,8 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 
 for (const engine of ENGINES) {
-  describe(`signing in at the desk on ${engine}`, () => {
-    it('a person in DESK_PEOPLE signs in with the mailed code, once, in the same browser', () =>
+  describe(`desk sign-in on ${engine}`, () => {
+    it('a desk user signs in once with the mailed code, in the same browser', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         const other = createDeskBrowser(app);
@@ -53,7 +53,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('signing in does not flood the log during a database failure, and mails the codes afterwards', () =>
+    it('desk codes requested during a database failure are mailed after it', () =>
       atDesk(engine, async (app, server) => {
         const { db } = server.database;
         const browser = createDeskBrowser(app);
@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(ADA, 1, 60_000);
       }));
 
-    it('a desk session ends with the button, after twelve hours, and at once if the person is removed', () =>
+    it('a desk session ends on sign-out, after twelve hours and when its user is removed', () =>
       atDesk(engine, async (app, server) => {
         const desk = server.config.desk!;
         const [ada, second, bob] = [createDeskBrowser(app), createDeskBrowser(app), createDeskBrowser(app)];

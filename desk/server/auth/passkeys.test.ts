@@ -27,8 +27,8 @@ const ADD = '/api/passkeys/options';
 const ENTER = '/api/sign-in/passkey/options';
 
 for (const engine of ENGINES) {
-  describe(`passkeys on ${engine}`, () => {
-    it('passkeys sign in their owner without an e-mail address, can be listed and removed, and appear in the audit log', () =>
+  describe(`desk passkeys on ${engine}`, () => {
+    it('a passkey signs in its owner without an e-mail address until it is removed', () =>
       atDesk(engine, async (app, server) => {
         const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
         await signInAtDesk(server, ada, ADA);
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
       }));
 
-    it('rejects passkeys that are repeated, late, from another origin, unverified, copied or removed from DESK_PEOPLE', () =>
+    it('the desk refuses a passkey that is reused, late, unverified, copied or from another origin', () =>
       atDesk(engine, async (app, server) => {
         const ada = createDeskBrowser(app);
         await signInAtDesk(server, ada, ADA);

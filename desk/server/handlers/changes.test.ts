@@ -48,8 +48,8 @@ async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): 
 }
 
 for (const engine of ENGINES) {
-  describe(`changes in the desk's pages on ${engine}`, () => {
-    it('the desk corrects answers, and rejects those that the form would reject', () =>
+  describe(`changes by desk users on ${engine}`, () => {
+    it('a desk user can correct an answer unless the form would refuse it', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const changes = {
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the desk logs each proof of consent', () =>
+    it('the audit log contains each proof of consent that a desk user opens', () =>
       withDesk(engine, async (server, { ask, file, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await ask('story', { id });
@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('the desk erases a person everywhere after the e-mail address is retyped, and does not log the address', () =>
+    it('a desk user erases a person everywhere by retyping the e-mail address', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         const { leadId: other } = await becomeLead(server, 'eve@example.com');
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask('people'))!.people[0]?.id, other);
       }));
 
-    it('changes during an erasure come too late and restore no e-mail address', () =>
+    it('a change saved during an erasure restores no e-mail address', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         for (const [round, [name, asked]] of [
           ['suppress', { reason: 'by-hand' }],
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([person.name, suppressions], ['Ada Lovelace', []]);
       }));
 
-    it('the desk erases a person, logs it, and says what to do if mail files cannot be deleted', () =>
+    it('the desk says what to do if mail files of an erased person cannot be deleted', () =>
       withDesk(engine, async (server) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
         assert.equal((await noted()).at(-1)?.deed, 'erased');
       }));
 
-    it("the desk suppresses mail and undoes a mistake with its reason, but not the person's decision", () =>
+    it("a desk user can suppress mail and undo a mistake, but not the person's decision", () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);

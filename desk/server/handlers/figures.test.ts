@@ -34,8 +34,8 @@ const asks = (server: ServerUnderTest, email: string, headers = {}) =>
   );
 
 for (const engine of ENGINES) {
-  describe(`figures in the desk's pages on ${engine}`, () => {
-    it('compares today with the previous day up to the same time, and lists pending tasks', () =>
+  describe(`overview, lists and report of the desk on ${engine}`, () => {
+    it('the overview compares today with yesterday up to the same time', () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask, warmUp } = askedDesk(server.service);
         const empty = (await ask('today'))!;
@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
-    it('groups refused mail by the first words of the reply, in little time', () =>
+    it('the overview groups refused mail by the first words of the reply', () =>
       withServer({ engine }, async (server) => {
         const rows = Array.from({ length: 500 }, (_, at) => ({
           id: uuid(),
@@ -135,7 +135,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the desk warns about waiting mail before its code expires, however short its life', () =>
+    it('the desk warns about waiting mail before its code expires, however short its lifetime', () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'deferred@example.com');
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
         assert.match(JSON.stringify(toDo), /1 mail waits/);
       }));
 
-    it('counts past days once an hour, but today on every call', () =>
+    it('the desk counts past days once an hour, but today on every request', () =>
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);
         const add = (email: string, at: number) =>
@@ -190,7 +190,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(), [3, 7, 0]);
       }));
 
-    it("lists lost leads newest first, with the mail server's reply and the ID for their timeline", () =>
+    it("lost leads are listed newest first, with the mail server's reply", () =>
       withServer({ engine, inbox }, async (server) => {
         const { ask } = askedDesk(server.service);
         await asks(server, 'first@example.com');
@@ -216,7 +216,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
       }));
 
-    it('figures of the report equal those of its file, are cached for a minute, and reject an unknown source', () =>
+    it('the report in the desk equals the report file and is cached for a minute', () =>
       withServer({ engine }, async (server) => {
         const { ask, file, noted } = askedDesk(server.service);
         await becomeLead(server, 'ada@example.com', 1, {
@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
-    it('webhook events name only the host, and dead ones can be retried', () =>
+    it('webhook events show only the host, and dead ones can be retried', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const { ask, noted } = askedDesk(server.service);
@@ -281,7 +281,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('lists suppressions page by page, erased ones without an e-mail address', () =>
+    it('suppressions are listed page by page, without the e-mail addresses of erased people', () =>
       withServer({ engine }, async (server) => {
         const { ask } = askedDesk(server.service);
         const listed = Array.from({ length: 150 }, (_, at) => ({
@@ -315,7 +315,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the doctor runs once for all callers, again on demand, and today shows its problems', () =>
+it('parallel requests share one doctor run, whose problems appear on the overview', () =>
   withDnsServer({ 'example.com': { TXT: [] } }, ({ address }) =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { ask } = askedDesk(server.service, { dnsServers: [address] });
@@ -336,7 +336,7 @@ it('the doctor runs once for all callers, again on demand, and today shows its p
     }),
   ));
 
-it('the cache computes once for parallel callers, and again after a failure or expiry', async () => {
+it('the cache computes a value once for parallel requests and again after a failure', async () => {
   let now = 0;
   let made = 0;
   const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });

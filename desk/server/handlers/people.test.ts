@@ -98,8 +98,8 @@ async function fillLeads(server: ServerUnderTest, count: number): Promise<void> 
 const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
 
 for (const engine of ENGINES) {
-  describe(`people in the desk's pages on ${engine}`, () => {
-    it('lists exactly the people who match every filter, newest first', () =>
+  describe(`contacts in the desk on ${engine}`, () => {
+    it('the desk lists exactly the contacts who match every filter, newest first', () =>
       withDesk(engine, async (server, asked) => {
         const formula = '=HYPERLINK("http://evil.example")';
         await visit(
@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
         ]);
       }));
 
-    it('each person appears exactly once in the complete list, whatever the filter', () =>
+    it('each contact appears exactly once in the complete list, whatever the filter', () =>
       withDesk(engine, async (server, asked) => {
         await fillLeads(server, 1_303);
         const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
@@ -259,7 +259,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('finds a timeline by the ID of lead, form or import, and none after erasure', () =>
+    it('a timeline is found by the ID of lead, form or import until the person is erased', () =>
       withDesk(engine, async (server, asked) => {
         const { db } = server.database;
         await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { restingBetween } from '#desk/server/handlers/throttle.ts';
 
-it('an export pauses after each page with text, but not after empty pages', async () => {
+it('an export pauses after each page that contains text, but not after an empty page', async () => {
   let now = 0;
   let worksMs = 10;
   async function* pages() {

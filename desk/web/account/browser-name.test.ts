@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { browserName } from '#desk/web/account/browser-name.ts';
 
-describe('the user agent', () => {
-  it('turns the user agent into the names of browser and system', () => {
+describe('browser names', () => {
+  it('the desk names browser and system from the user agent', () => {
     const names = [
       [
         'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0',

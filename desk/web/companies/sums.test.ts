@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { sumsOf } from '#desk/web/companies/sums.ts';
 
-describe('company sums', () => {
-  it('adds up the people per company from all partial responses, largest first', () => {
+describe('company totals', () => {
+  it('people per company are added up across all partial responses, largest first', () => {
     assert.deepEqual(
       sumsOf([
         { domains: [{ domain: 'b.example', people: 2 }] },

@@ -5,8 +5,8 @@ import { chosenParts, filterIn, listAddress, queryOf, withPart } from '#desk/web
 
 const read = (query: string) => filterIn(new URLSearchParams(query));
 
-describe('the filter in the URL', () => {
-  it('reads the filter from the URL as it was written', () => {
+describe('desk filters in the URL', () => {
+  it('a desk filter is read from the URL as it was written', () => {
     const filter = {
       state: 'unverified',
       search: 'müller & co',
@@ -21,21 +21,21 @@ describe('the filter in the URL', () => {
     assert.deepEqual(read(queryOf(filter)), filter);
   });
 
-  it('the filter in the URL is empty for all leads', () => {
+  it('the URL contains no desk filter for all leads', () => {
     assert.equal(queryOf({ state: 'verified' }), '');
     assert.deepEqual(read(''), { state: 'verified' });
     assert.equal(listAddress({}), '/leads');
     assert.equal(listAddress({ domain: 'example.com' }), '/leads?domain=example.com');
   });
 
-  it('the filter in the URL loses invalid values', () => {
+  it('invalid desk filters are removed from the URL', () => {
     assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
     assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
     assert.deepEqual(read('field=team-size'), { state: 'verified' });
     assert.deepEqual(read('answer=10'), { state: 'verified' });
   });
 
-  it('changes one part of the filter, and removes an empty one', () => {
+  it('changing one desk filter keeps the others', () => {
     const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
     assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
     assert.equal(chosenParts(filter), 1);

@@ -11,8 +11,8 @@ const forbidden = () => {
   throw new Error('storage is forbidden');
 };
 
-describe('the visible columns', () => {
-  it('remembers the visible columns in this browser', () => {
+describe('visible columns', () => {
+  it('the browser remembers the visible columns of the desk list', () => {
     const mine = storage();
     assert.deepEqual(readHidden(mine, ['campaign']), new Set(['campaign']));
     keepHidden(mine, new Set(['source', 'flags']));
@@ -21,7 +21,7 @@ describe('the visible columns', () => {
     assert.deepEqual(readHidden(mine, ['campaign']), new Set());
   });
 
-  it('columns work without storage or with invalid data in it', () => {
+  it('the desk list shows its default columns without storage or with invalid data in it', () => {
     assert.deepEqual(readHidden(storage('{nonsense'), ['campaign']), new Set(['campaign']));
     assert.deepEqual(readHidden(forbidden, ['campaign']), new Set(['campaign']));
     assert.doesNotThrow(() => keepHidden(forbidden, new Set()));

@@ -25,8 +25,8 @@ const page = (ids: readonly string[], next: string | null): PeoplePage => ({
 });
 const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
 
-describe('a paged list', () => {
-  it('a paged list continues while pages are short and more follow', () => {
+describe('paged lists', () => {
+  it('a paged list loads further pages while they are short and more follow', () => {
     const pages = [page([], '3')];
     assert.equal(goesOn(listedIn(pages), STEP), true);
     assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
@@ -38,7 +38,7 @@ describe('a paged list', () => {
     assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
   });
 
-  it('a paged list requests nothing before the first page', () => {
+  it('a paged list requests nothing before its first page', () => {
     assert.equal(goesOn(listedIn([]), STEP), false);
   });
 

@@ -32,8 +32,8 @@ async function exportFrom(
   }
 }
 
-describe('an export in the browser', () => {
-  it('an interrupted export is an error, without a partial file', async () => {
+describe('exports in the browser', () => {
+  it('an interrupted export fails and leaves no partial file', async () => {
     const seen: Progress[] = [];
     let asked: string | undefined;
     await assert.rejects(
@@ -55,7 +55,7 @@ describe('an export in the browser', () => {
     assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
   });
 
-  it("a refused export fails with the server's sentence", async () => {
+  it("a refused export shows the server's sentence", async () => {
     await assert.rejects(
       exportFrom((_, response) => {
         response.writeHead(403, { 'content-type': 'text/plain', 'x-error-code': 'may-not' });
@@ -65,7 +65,7 @@ describe('an export in the browser', () => {
     );
   });
 
-  it('an export that the reader stops ends with the reason, and the server notices', async () => {
+  it('stopping an export in the browser also stops it on the server', async () => {
     const stop = new AbortController();
     let gone = (): void => {};
     const left = new Promise<void>((resolve) => {
@@ -93,16 +93,16 @@ const count = (isCsv: boolean, ...chunks: readonly string[]) => {
   return chunks.map((chunk) => counter(bytes(chunk)));
 };
 
-describe('counting people in a downloading file', () => {
-  it('counts the same number of people wherever a chunk is cut', () => {
+describe('people counted during a download', () => {
+  it('the number of downloaded people does not depend on where chunks are cut', () => {
     assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
   });
 
-  it('counting people ignores a line break within quotes', () => {
+  it('the number of downloaded people ignores line breaks within quotes', () => {
     assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
   });
 
-  it('counting people expects no heading and no CSV quotes in JSON Lines', () => {
+  it('people in JSON Lines are counted without a heading or CSV quotes', () => {
     assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
   });
 });

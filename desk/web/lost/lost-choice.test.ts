@@ -14,8 +14,8 @@ import type { Lost } from '#desk/endpoints/people.ts';
 const NOW = Date.parse('2026-11-23T00:30:00Z');
 const read = (query: string) => readLostDays(new URLSearchParams(query));
 
-describe('the days of lost leads', () => {
-  it('the list of lost leads defaults to the last seven days, today included', () => {
+describe('days of lost leads', () => {
+  it('the list of lost leads defaults to the last seven days, including today', () => {
     assert.deepEqual(spanOfDays(read(''), NOW), { from: '2026-11-17', to: '2026-11-23' });
     assert.deepEqual(spanOfDays(read('days=1'), NOW), { from: '2026-11-23', to: '2026-11-23' });
     assert.deepEqual(spanOfDays(read('days=30'), NOW), { from: '2026-10-25', to: '2026-11-23' });
@@ -25,14 +25,14 @@ describe('the days of lost leads', () => {
     });
   });
 
-  it('swaps reversed days of lost leads', () => {
+  it('reversed days in the list of lost leads are swapped', () => {
     assert.deepEqual(spanOfDays(read('from=2026-11-08&to=2026-11-01'), NOW), {
       from: '2026-11-01',
       to: '2026-11-08',
     });
   });
 
-  it('the days of lost leads fall back to the default for an invalid URL', () => {
+  it('the list of lost leads shows the default days if the URL is invalid', () => {
     for (const query of [
       'days=0',
       'days=-3',
@@ -45,7 +45,7 @@ describe('the days of lost leads', () => {
       assert.deepEqual(read(query), { type: 'last', days: 7 }, query);
   });
 
-  it('reads the days of lost leads from the URL they make', () => {
+  it('the days of lost leads are read back from the URL', () => {
     for (const query of ['', 'days=30', 'from=2026-11-01&to=2026-11-08'])
       assert.equal(String(new URLSearchParams(lostDaysQuery(read(query)))), query);
   });
@@ -74,14 +74,14 @@ const PEOPLE = [
 ];
 
 describe('groups of lost leads', () => {
-  it('counts each reason of lost leads, most frequent first', () => {
+  it('lost leads are counted by reason, most frequent first', () => {
     assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
       { value: 'Never tried', people: 3 },
       { value: 'Refused', people: 1 },
     ]);
   });
 
-  it('counts the lost leads that match all other filters, so the length of the list is known', () => {
+  it('each group of lost leads counts those that match all other filters', () => {
     const choice = { why: 'Never tried', platform: 'Microsoft' };
     assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
       { value: 'Microsoft', people: 2 },
@@ -93,14 +93,14 @@ describe('groups of lost leads', () => {
     ]);
   });
 
-  it('groups of lost leads keep a selected value even if nobody has it', () => {
+  it('a selected group of lost leads stays in the list even if it is empty', () => {
     assert.deepEqual(lostGroups(PEOPLE, { why: 'Mail is still queued', platform: 'Google' }, 'why').at(-1), {
       value: 'Mail is still queued',
       people: 0,
     });
   });
 
-  it("filters lost leads by the page's URL", () => {
+  it('the URL filters the list of lost leads', () => {
     const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
     assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
     assert.deepEqual(

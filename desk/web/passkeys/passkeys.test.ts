@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { canUsePasskeys, failureIn } from '#desk/web/passkeys/passkeys.ts';
 
-describe('passkeys in a browser', () => {
+describe('passkey support', () => {
   const able = Object.assign(() => {}, {
     parseCreationOptionsFromJSON: () => {},
     parseRequestOptionsFromJSON: () => {},
@@ -16,7 +16,7 @@ describe('passkeys in a browser', () => {
     for (const numbers of ['127.0.0.1', '203.0.113.4', '[::1]']) assert.ok(!at(numbers, able), numbers);
   });
 
-  it('passkeys are unavailable if a browser function is missing', () => {
+  it('passkeys are unavailable if the browser lacks a function', () => {
     const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = able;
     for (const unable of [
       undefined,
@@ -27,7 +27,7 @@ describe('passkeys in a browser', () => {
       assert.ok(!at('desk.example.com', unable));
   });
 
-  it('a failed passkey says what to do, unless the person cancelled', () => {
+  it('a failed passkey explains what to do unless the user cancelled', () => {
     const failure = (name: string, action: 'add' | 'use') => failureIn(action, new DOMException('', name));
     for (const action of ['add', 'use'] as const) {
       assert.equal(failure('NotAllowedError', action), null);

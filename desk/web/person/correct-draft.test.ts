@@ -16,7 +16,7 @@ const PERSON = {
   },
 };
 
-describe('correcting a person', () => {
+describe('corrections', () => {
   const questions = questionsFor(PERSON, FIELDS);
   const before = draftOf(PERSON, questions);
 
@@ -33,7 +33,7 @@ describe('correcting a person', () => {
     });
   });
 
-  it("a correction offers the form's options and choices made earlier", () => {
+  it("a correction offers the form's options and earlier choices", () => {
     const offered = choicesOf(['Tools', 'Prompts'], ['Prompts', 'Data']);
     assert.deepEqual(offered, ['Tools', 'Prompts', 'Data']);
     const more = withChoice(offered, 'Prompts; Data', { choice: 'Tools', isChosen: true });
@@ -42,7 +42,7 @@ describe('correcting a person', () => {
     assert.equal(withChoice(['Tools'], 'Tools', { choice: 'Tools', isChosen: false }), '');
   });
 
-  it('a correction changes only what differs', () => {
+  it('a correction sends only changed answers', () => {
     assert.equal(changesIn(before, before), null);
     assert.equal(changesIn(before, { ...before, name: ' Ada Lovelace ' }), null);
     assert.deepEqual(changesIn(before, { ...before, name: 'Ada King ' }), { name: 'Ada King' });

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 
 import { detailsOf, storyDays, toneOf } from '#desk/web/person/story-look.ts';
 
-describe('an entry in a timeline', () => {
-  it('a failed delivery is bad news in a timeline, whatever its kind', () => {
+describe('timeline entries', () => {
+  it('a timeline marks every kind of failed delivery as bad news', () => {
     assert.equal(toneOf({ kind: 'mail', what: 'mail sent' }), 'quiet');
     assert.equal(toneOf({ kind: 'mail', what: 'mail failed' }), 'bad');
     assert.equal(toneOf({ kind: 'webhook', what: 'webhook dead' }), 'bad');
@@ -14,7 +14,7 @@ describe('an entry in a timeline', () => {
     assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
   });
 
-  it('a timeline entry shows at once which mail failed and why, and the rest on demand', () => {
+  it('a timeline entry shows at once which mail failed and why', () => {
     const details = {
       kind: 'code',
       attempts: '1',
@@ -45,7 +45,7 @@ describe('an entry in a timeline', () => {
     assert.deepEqual(more, []);
   });
 
-  it('lists timeline entries under their day, newest first', () => {
+  it('timeline entries are listed by day, newest first', () => {
     const entries = ['2026-11-20T10:00Z', '2026-11-21T09:00Z', '2026-11-21T11:00Z'].map((at) => ({ at }));
     assert.deepEqual(
       storyDays(entries, (at) => at.slice(0, 10)),

@@ -11,8 +11,8 @@ import {
 const NOW = Date.parse('2026-01-31T23:59:00Z');
 const read = (query: string) => readReportChoice(new URLSearchParams(query));
 
-describe('the choice of a report', () => {
-  it('the report defaults to the last 30 days of everyone', () => {
+describe('options of the report', () => {
+  it('the report defaults to the last 30 days and to all sources', () => {
     assert.deepEqual(read(''), { period: '30d' });
     assert.deepEqual(read('period=&source=&campaign=+'), { period: '30d' });
     assert.deepEqual(read('period=2026-01&source=news%26more&campaign=spring&variant=short'), {
@@ -23,7 +23,7 @@ describe('the choice of a report', () => {
     });
   });
 
-  it('reads the choice of a report from the URL it makes', () => {
+  it('the options of the report are read back from the URL', () => {
     for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring&variant=short'])
       assert.equal(String(new URLSearchParams(reportQuery(read(query)))), query);
   });
@@ -33,7 +33,7 @@ describe('the choice of a report', () => {
     assert.equal(reportFileUrl(read('source=a%26b')), '/api/report.html?period=30d&source=a%26b');
   });
 
-  it('the report offers twelve months of UTC, newest first', () => {
+  it('the report offers the last twelve UTC months, newest first', () => {
     const offered = offeredPeriods(NOW, '30d');
     assert.deepEqual(
       offered.filter(({ period }) => period.includes('-')).map(({ period }) => period),

@@ -3,20 +3,20 @@ import { describe, it } from 'node:test';
 
 import { changeOf, shareOf } from '#desk/web/today/change.ts';
 
-describe('a figure and the previous period', () => {
-  it('compares a figure with the previous period as more, less or the same', () => {
+describe('comparison with the previous period', () => {
+  it('a figure is compared with the previous period as more, less or the same', () => {
     assert.deepEqual(changeOf(12, 9), { direction: 'more', by: 3 });
     assert.deepEqual(changeOf(9, 12), { direction: 'less', by: 3 });
     assert.deepEqual(changeOf(0, 0), { direction: 'same', by: 0 });
   });
 
-  it('does not compare an unknown figure with the previous period', () => {
+  it('an unknown figure is not compared with the previous period', () => {
     assert.equal(changeOf(null, 3), null);
     assert.equal(changeOf(3, null), null);
     assert.equal(changeOf(3, undefined), null);
   });
 
-  it('shows a share only if it is at most 1', () => {
+  it('a share is shown only if it is at most 1', () => {
     assert.equal(shareOf(1, 4), 0.25);
     assert.equal(shareOf(1, 0), null);
     assert.equal(shareOf(null, 4), null);
