@@ -123,7 +123,7 @@ test.describe.configure({ mode: 'default', timeout: 180_000 });
 test.use({ siteOptions: { campaign: plausibleCampaign() } });
 
 for (const [name, tool] of Object.entries(TOOLS)) {
-  test(`${name} receives four steps after the page, and no personal data`, async ({ browser, counter }) => {
+  test(`${name} counts the page view and four steps without personal data`, async ({ browser, counter }) => {
     await using site = await startSite({ campaign: tool.campaign() });
     counter.serve(tool.script);
     await visit(browser, async (context) => {
@@ -190,7 +190,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
   });
 }
 
-test('no visit counter is loaded for a visitor who asked not to be counted, or on the 404 page', async ({
+test('no visit counter is loaded on the 404 page or for a visitor who opted out', async ({
   browser,
   counter,
   site,
@@ -217,7 +217,7 @@ test('no visit counter is loaded for a visitor who asked not to be counted, or o
   expect(counter.asked).toEqual([]);
 });
 
-test('the page works if the visit counter fails to load, breaks or throws', async ({
+test('the page works if the visit counter fails to load or throws an error', async ({
   browser,
   counter,
   site,

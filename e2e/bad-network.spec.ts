@@ -43,7 +43,11 @@ test('a form sent offline fails at once and is not sent later', async ({ page, v
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(0);
 });
 
-test('code and article fail at once offline and wait for a press', async ({ page, visitor, context }) => {
+test('a code or article requested offline fails at once and can be requested again', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const calls = requestsTo(page, '/api/verify');
@@ -80,7 +84,10 @@ async function letCome(page: Page, url: string, release: () => void): Promise<vo
   await settle(page);
 }
 
-test('a late response to the form does not move a visitor who has left it', async ({ page, visitor }) => {
+test('a late response to the form does not move a visitor who has left the form', async ({
+  page,
+  visitor,
+}) => {
   const release = await hold(page, '**/api/leads');
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -129,7 +136,7 @@ const NOT_CHECKED = [
   },
 ];
 
-test('a code that could not be checked stays in its boxes and is not called wrong', async ({
+test('a code that could not be checked stays in its boxes and is not marked wrong', async ({
   page,
   visitor,
 }) => {
@@ -204,7 +211,7 @@ async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
   });
 }
 
-test('a call without a response ends after half a minute with a message', async ({ page, visitor }) => {
+test('a request without a response ends with a message after half a minute', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -232,7 +239,7 @@ test('a call without a response ends after half a minute with a message', async 
   await expect(visitor.article).toBeVisible();
 });
 
-test('a code screen after an unreadable response survives a reload', async ({ page, visitor }) => {
+test('a code screen reached through an unreadable response survives a reload', async ({ page, visitor }) => {
   await page.route('**/api/leads', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: '' });
@@ -253,7 +260,7 @@ test('an unreadable response to the right code opens the article', async ({ page
   await expect(visitor.toast).toContainText('Verified!');
 });
 
-test('a link with user and password opens the page without them', async ({ page, visitor, site }) => {
+test('a URL with a user name and password opens the page without them', async ({ page, visitor, site }) => {
   await page.goto(site.url.replace('://', '://user:secret@'));
   await visitor.readArticle();
   expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);

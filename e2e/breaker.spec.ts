@@ -14,7 +14,7 @@ test.setTimeout(120_000);
 
 const PATH = '/guide';
 
-test('with the breaker open, the browser solves a proof of work and the code arrives', async ({
+test('while the breaker is open, the browser solves a proof of work and gets the code', async ({
   browser,
 }) => {
   const site = await startSite({

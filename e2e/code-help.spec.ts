@@ -74,7 +74,10 @@ test('the code screen links to the mailbox of known providers only', async ({ pa
   await expect(page.getByRole('main').getByRole('link')).toHaveCount(0);
 });
 
-test('a refused mail is reported once, with a way to correct the address', async ({ page, visitor }) => {
+test('the code screen reports a refused mail once and offers to correct the e-mail address', async ({
+  page,
+  visitor,
+}) => {
   await page.clock.install();
   const asks = requestsTo(page, '/api/challenge');
   const said = await listen(page);
@@ -97,7 +100,7 @@ test('a refused mail is reported once, with a way to correct the address', async
   await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);
 });
 
-test('a delayed mail is reported, and again when it was sent', async ({ page, visitor, site }) => {
+test('the code screen reports a delayed mail, and again when it is sent', async ({ page, visitor, site }) => {
   await page.clock.install();
   const email = `later-${process.pid}@example.com`;
   putOff.add(email);
@@ -123,7 +126,7 @@ test('a delayed mail is reported, and again when it was sent', async ({ page, vi
   await expect(page.getByText('held up')).toHaveCount(0);
 });
 
-test('the code screen asks about the mail, but not while hidden or offline', async ({
+test("the code screen asks for the mail's status except while hidden or offline", async ({
   page,
   visitor,
   context,

@@ -56,7 +56,7 @@ const receiptsOf = (site: Site, email: string) =>
     return rows.map(({ text }) => text);
   });
 
-test('the receipt of an old tab keeps the wording shown, even after a reload', async ({
+test('the consent receipt has the wording shown in an old tab, even after a reload', async ({
   page,
   visitor,
   site,
@@ -92,7 +92,11 @@ test('the receipt of an old tab keeps the wording shown, even after a reload', a
   expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
 });
 
-test('a resend from a newer page names the accepted consent wording', async ({ page, visitor, site }) => {
+test('a resend from a newer page keeps the consent wording that was accepted', async ({
+  page,
+  visitor,
+  site,
+}) => {
   await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
   await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));
@@ -109,7 +113,7 @@ test('a resend from a newer page names the accepted consent wording', async ({ p
   expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
 });
 
-test('typed text survives a reload in its tab until the code is entered', async ({
+test('typed text survives a reload of its tab until the code is entered', async ({
   page,
   visitor,
   context,

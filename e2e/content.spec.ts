@@ -2,7 +2,7 @@ import { renderArticle } from '#server/campaign/article.ts';
 
 import { boxAtRest, expect, requestsTo, test } from './fixtures.ts';
 
-test('the article is a preview with three parts', async ({ page, visitor, context, site }) => {
+test('the article page is a preview with three parts', async ({ page, visitor, context, site }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
   await visitor.startAtArticle();
   const { article } = visitor;
@@ -27,7 +27,7 @@ test('the article is a preview with three parts', async ({ page, visitor, contex
   expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
 });
 
-test('selection and context menu are off, except for a prompt to copy', async ({ page, visitor }) => {
+test('text selection and context menu are off, except for a prompt to copy', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   const { article } = visitor;
   await expect(article).toHaveCSS('user-select', 'none');
@@ -42,7 +42,7 @@ test('selection and context menu are off, except for a prompt to copy', async ({
   expect(blocked).toBe(true);
 
   for (const clipboard of ['refuses', 'never answers', 'is missing'])
-    await test.step(`copying a prompt with a clipboard that ${clipboard}`, async () => {
+    await test.step(`a prompt is selected for copying if the clipboard ${clipboard}`, async () => {
       await page.evaluate((kind) => {
         getSelection()?.removeAllRanges();
         const writeText = () =>
@@ -113,7 +113,7 @@ code
   );
 });
 
-test('lines of the formula never end with a sign, at any width', async ({ page, visitor }) => {
+test('no line of the formula ends with a sign, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });
@@ -215,10 +215,7 @@ test('an ended session is reported and leads to a new code', async ({ page, visi
   await expect(visitor.form).toBeVisible();
 });
 
-test('the article comes with the response to the code, and the toast does not cover it', async ({
-  page,
-  visitor,
-}) => {
+test('the right code opens the article without a further request', async ({ page, visitor }) => {
   const calls = requestsTo(page, /verify|article/);
   const paths = () => calls.map((call) => new URL(call.url()).pathname);
   await page.setViewportSize({ width: 375, height: 667 });

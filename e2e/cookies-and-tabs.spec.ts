@@ -11,7 +11,7 @@ async function refuseCookies(page: Page): Promise<void> {
   });
 }
 
-test('a browser that refuses cookies is told to allow them', async ({ page, visitor }) => {
+test('a visitor whose browser refuses cookies is told to allow them', async ({ page, visitor }) => {
   await refuseCookies(page);
   await page.goto('/');
   await visitor.askForCode();
@@ -29,7 +29,7 @@ test('a browser that refuses cookies is told to allow them', async ({ page, visi
   await expect(visitor.article).toBeVisible();
 });
 
-test('a code used in another tab opens the article with its session', async ({ visitor, context, site }) => {
+test('a tab opens the article after another tab used its code', async ({ visitor, context, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const second = createVisitor(await context.newPage(), site);
@@ -53,7 +53,7 @@ test('a code used in another tab opens the article with its session', async ({ v
   await expect(second.article).toBeVisible();
 });
 
-test('a tab waits for its own code after another tab used a different one', async ({
+test('a tab still accepts its own code after another tab used a different one', async ({
   visitor,
   context,
   site,

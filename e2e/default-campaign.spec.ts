@@ -75,7 +75,7 @@ test("the landing page contains the specification's words, in its order", async 
     await expect(entries(section), section).toHaveCount(count);
 });
 
-test("the consent has the specification's wording", async ({ page, visitor }) => {
+test('the consent checkbox has the wording of the specification', async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.openForm();
   await expect(

@@ -1,7 +1,7 @@
 import { expectNoViolations } from './axe.ts';
 import { becomeLead, changingTest as test, expect, KEPT_LEAD } from './desk-fixtures.ts';
 
-test('a chosen answer is corrected by choosing in the desk', async ({ page, desk, open }) => {
+test('a desk user corrects a chosen answer by choosing another one', async ({ page, desk, open }) => {
   const email = 'chooser@compilers.example';
   await becomeLead(desk.site, { ...KEPT_LEAD, email });
   await open(`/leads?search=${email}`);
@@ -31,10 +31,7 @@ test('a chosen answer is corrected by choosing in the desk', async ({ page, desk
   await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
 });
 
-test('Back after "Clear the filters" restores the filter of an answer in the desk', async ({
-  page,
-  open,
-}) => {
+test('Back restores an answer filter of the desk after "Clear the filters"', async ({ page, open }) => {
   await open('/leads?field=team_size&answer=Only');
   const answer = page.getByLabel('Answer has');
   await expect(answer).toHaveValue('Only');

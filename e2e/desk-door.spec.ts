@@ -49,10 +49,7 @@ test('a stranger sees the same sign-in as a desk user and gets no mail', async (
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
 });
 
-test('signing in to the desk uses the code once, even if the response about the user is lost', async ({
-  page,
-  desk,
-}) => {
+test('a desk sign-in uses its code only once, even if a later response is lost', async ({ page, desk }) => {
   await page.goto('/leads');
   await page.getByLabel('E-mail address').fill(PEOPLE.door);
   await page.getByRole('button', { name: 'Send the code' }).click();
@@ -65,7 +62,7 @@ test('signing in to the desk uses the code once, even if the response about the 
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
 });
 
-test('a desk tab shows the user whom another tab has signed in', async ({ page, desk, open }) => {
+test('a desk tab shows the user who signed in in another tab', async ({ page, desk, open }) => {
   await open('/leads', 'read');
   const reader = page.getByText('May read', { exact: true });
   await expect(reader).toBeVisible();
@@ -75,10 +72,7 @@ test('a desk tab shows the user whom another tab has signed in', async ({ page, 
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
 
-test('an ended session is noticed by a desk page, an export and a doctor run, and everything is removed', async ({
-  page,
-  open,
-}) => {
+test('a desk page, an export and a doctor run notice that the session has ended', async ({ page, open }) => {
   const ended = page.getByText('Your session has ended. Sign in again to go on where you were.');
   await open('/leads');
   await expect(page.getByRole('rowheader').first()).toBeVisible();
@@ -105,14 +99,14 @@ test('an ended session is noticed by a desk page, an export and a doctor run, an
   await expect(ended).toBeVisible();
 });
 
-test('an invalid sign-in link says so, and its token leaves the URL', async ({ page }) => {
+test('an invalid sign-in link is reported and its token removed from the URL', async ({ page }) => {
   await page.goto('/enter#a-guessed-token');
   await expect(page.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
   await expect(page.getByText('This link was used already, or is more than ten minutes old.')).toBeVisible();
   await expect(page).toHaveURL('/enter');
 });
 
-test('the account lists the sessions of an e-mail address and can end each of them', async ({
+test("the account page lists a desk user's sessions and can end each of them", async ({
   page,
   open,
   request,
@@ -135,7 +129,7 @@ test('the account lists the sessions of an e-mail address and can end each of th
   await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
 });
 
-test('the link of desk open works once', async ({ page, desk, browser }) => {
+test('the link from "desk open" works once', async ({ page, desk, browser }) => {
   const command = spawn(process.execPath, ['desk/start.js', 'open'], {
     env: { PATH: process.env['PATH'], INSTANCE_FOLDER: desk.site.folder, ...desk.site.env },
     stdio: ['ignore', 'pipe', 'inherit'],

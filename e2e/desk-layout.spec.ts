@@ -34,7 +34,7 @@ const PAGES: readonly (readonly [path: string, open?: (page: Page) => Promise<un
   ['/report', openTables],
 ];
 
-test('no page of the desk scrolls sideways at 375 px @layout', async ({ page, open }) => {
+test('no desk page scrolls sideways at 375 px @layout', async ({ page, open }) => {
   test.slow();
   await page.setViewportSize(PHONE);
   await page.route('**/api/doctor*', (route) => route.fulfill({ json: FOUND }));
@@ -55,7 +55,7 @@ test('no page of the desk scrolls sideways at 375 px @layout', async ({ page, op
   expect(await overflow(page), 'a person').toBe(0);
 });
 
-test("the desk's list shows its filters in one row, and a long name leaves the other columns in view @layout", async ({
+test('the desk list shows its filters in one row and other columns next to a long name @layout', async ({
   page,
   open,
 }) => {
@@ -81,7 +81,7 @@ test("the desk's list shows its filters in one row, and a long name leaves the o
   expect([...rows], 'top and height of the fields, in pixels').toHaveLength(1);
 });
 
-test("a long address fits the desk's erase dialogue at 375 and 320 px @layout", async ({
+test("a long e-mail address fits the desk's erase dialogue at 375 and 320 px @layout", async ({
   page,
   desk,
   open,

@@ -4,7 +4,7 @@ import { expect, LEADS, test } from './desk-fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
-test("filters of the desk's list are in the URL, and Back restores the previous list", async ({
+test('the URL contains the filters of the desk list, and Back restores the previous list', async ({
   page,
   open,
 }) => {
@@ -33,10 +33,7 @@ test("filters of the desk's list are in the URL, and Back restores the previous 
   await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
 });
 
-test("columns of the desk's list are chosen by keyboard and stored in the browser", async ({
-  page,
-  open,
-}) => {
+test('columns of the desk list can be chosen by keyboard and are remembered', async ({ page, open }) => {
   await open('/leads');
   const headings = page.getByRole('columnheader');
   await expect(headings).toHaveText(['Name', 'E-mail', 'Company', 'Verified', 'Source']);
@@ -52,10 +49,7 @@ test("columns of the desk's list are chosen by keyboard and stored in the browse
   await expect(headings).toHaveText(chosen);
 });
 
-test('an export contains the filtered contacts in the chosen format, or says why it is refused', async ({
-  page,
-  open,
-}) => {
+test('an export contains the filtered contacts in the chosen format', async ({ page, open }) => {
   await open('/leads?source=newsletter');
   const opener = page.getByRole('button', { name: 'Export' });
   await opener.click();
@@ -117,7 +111,7 @@ test('a read-only desk user sees no forbidden button', async ({ page, open }) =>
   await expect(page.getByRole('button', { name: 'Export' })).toBeHidden();
 });
 
-test('a failed list shows the reason and can be tried again', async ({ page, open }) => {
+test('a desk list that fails to load shows the reason and can be loaded again', async ({ page, open }) => {
   let fails = true;
   await page.route('**/api/people?*', (route) => (fails ? route.abort() : route.fallback()));
   await open('/leads');
@@ -127,7 +121,7 @@ test('a failed list shows the reason and can be tried again', async ({ page, ope
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
 });
 
-test('a list continues while the server is searching, and can be stopped', async ({ page, open }) => {
+test('a desk list continues while the server is searching and can be stopped', async ({ page, open }) => {
   let asked = 0;
   await page.route('**/api/people?*', async (route) => {
     asked += 1;
@@ -155,10 +149,7 @@ test('a list continues while the server is searching, and can be stopped', async
   await expect(page.getByText('No one matches this filter')).toBeVisible();
 });
 
-test('a company leads to its contacts, and companies are counted again after a return', async ({
-  page,
-  open,
-}) => {
+test('a company in the desk leads to the list of its contacts', async ({ page, open }) => {
   await page.clock.install();
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();
@@ -175,7 +166,7 @@ test('a company leads to its contacts, and companies are counted again after a r
   await expect(page.getByText('3 domains.')).toBeVisible();
 });
 
-test('"Try again" reads lists that could not be refreshed', async ({ page, open }) => {
+test('"Try again" reloads desk lists that could not be refreshed', async ({ page, open }) => {
   const pages = page.getByRole('navigation', { name: 'Pages of the desk' });
   const lists = { Companies: '/api/domains', Lost: '/api/lost', Leads: '/api/people' };
   await open('/leads');
@@ -203,10 +194,7 @@ test('"Try again" reads lists that could not be refreshed', async ({ page, open 
   }
 });
 
-test('typed and filled-in days are searched once complete, and leave no history entries', async ({
-  page,
-  open,
-}) => {
+test('a date filter of the desk applies once its date is complete', async ({ page, open }) => {
   await page.clock.install();
   await open('/leads');
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
@@ -242,7 +230,7 @@ test('typed and filled-in days are searched once complete, and leave no history 
   await expect(page).toHaveURL('/leads?from=2026-02-11&to=2026-02-12');
 });
 
-test('Back right after typing goes back and discards the typed text', async ({ page, open }) => {
+test("Back right after typing in the desk's search discards the typed text", async ({ page, open }) => {
   await page.clock.install();
   await open('/leads?search=ada');
   const search = page.getByLabel('Search');

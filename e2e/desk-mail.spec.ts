@@ -1,7 +1,7 @@
 import { expectNoViolations } from './axe.ts';
 import { changingTest as test, expect, FOUND } from './desk-fixtures.ts';
 
-test('waiting and refused mail and webhook messages are listed and can be sent again', async ({
+test('waiting and refused mail and webhook events are listed and can be sent again', async ({
   page,
   receiver,
   open,
@@ -35,7 +35,7 @@ test('waiting and refused mail and webhook messages are listed and can be sent a
   await expect(page.getByRole('row', { name: /Sent webhooks again/ })).toContainText('1 event');
 });
 
-test('the doctor page lists the worst first, offers records to copy, and checks again', async ({
+test('the doctor page lists the worst problems first and can check again', async ({
   page,
   context,
   open,

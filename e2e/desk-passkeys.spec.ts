@@ -30,7 +30,7 @@ const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in
 const usePasskey = (page: Page) => page.getByRole('button', { name: 'Use a passkey' });
 const passkeysOf = (page: Page) => page.getByRole('region', { name: 'Passkeys' });
 
-test('a passkey is added, signs in without an e-mail address, and stops working once removed', async ({
+test('a passkey signs in without an e-mail address and stops working once removed', async ({
   page,
   desk,
 }) => {
@@ -141,7 +141,7 @@ test('a passkey that the server refuses is reported and can be tried again', asy
   await expect(passkeys).toContainText('You have no passkey yet.');
 });
 
-test('a browser without passkeys is offered none', async ({ page, open }) => {
+test('a browser without passkeys is not offered any', async ({ page, open }) => {
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'));
   await page.goto('/');
   await expect(page.getByRole('button', { name: 'Send the code' })).toBeVisible();

@@ -28,7 +28,7 @@ const story = (page: Page) => page.getByRole('region', { name: 'Timeline' });
 const entry = (page: Page, what: string | RegExp) =>
   story(page).getByRole('listitem').filter({ hasText: what });
 
-test("a contact's page shows the timeline, and a correction appears in it", async ({ page, desk, open }) => {
+test("a correction appears in the timeline of the contact's page", async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect(page.getByText(email).first()).toBeVisible();
@@ -85,11 +85,7 @@ test('a correction shows the old and the new name, in any script', async ({ page
   expect(before).toBeLessThan(after ?? 0);
 });
 
-test('the consent proof opens as a printable page, and the guide is sent again', async ({
-  page,
-  desk,
-  open,
-}) => {
+test("a contact's page opens the consent proof and sends the guide again", async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   const [proof] = await Promise.all([
     page.waitForEvent('popup'),
@@ -107,7 +103,7 @@ test('the consent proof opens as a printable page, and the guide is sent again',
   await desk.site.inbox.waitForMail(email, 3);
 });
 
-test('mail is stopped with a note and resumes only when no other reason remains', async ({
+test('mail to a contact is stopped with a note and resumes once no reason remains', async ({
   page,
   desk,
   open,
@@ -156,11 +152,7 @@ test('mail is stopped with a note and resumes only when no other reason remains'
   await expect(stopped.getByRole('listitem')).toHaveCount(1);
 });
 
-test('a contact is erased after its address is typed, and appears nowhere afterwards', async ({
-  page,
-  desk,
-  open,
-}) => {
+test('a contact is erased everywhere after the e-mail address is typed', async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   const address = page.url();
   await page.getByRole('button', { name: 'Erase' }).click();
@@ -196,7 +188,7 @@ test('a contact is erased after its address is typed, and appears nowhere afterw
   await expect(page.getByText(email)).toHaveCount(0);
 });
 
-test('a read-only desk user sees the timeline and no action', async ({ page, desk, open }) => {
+test('a read-only desk user sees the timeline but no actions', async ({ page, desk, open }) => {
   await openNewLead(page, desk, open, 'read');
   await expect(entry(page, 'Became a lead')).toBeVisible();
   await expect(

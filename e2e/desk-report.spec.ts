@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expectNoViolations } from './axe.ts';
 import { expect, test } from './desk-fixtures.ts';
 
-test('the report is drawn, limited to a source, and downloaded as shown', async ({ page, open }) => {
+test('the report can be limited to a source and downloaded as shown', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible();
   await expect(page.getByRole('main').getByRole('term').first()).toHaveText('New leads');
@@ -32,7 +32,7 @@ test('the report is drawn, limited to a source, and downloaded as shown', async 
   expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');
 });
 
-test('an impossible report says what to choose and keeps the choice', async ({ page, open }) => {
+test('a report with impossible settings says what to choose and keeps the choice', async ({ page, open }) => {
   await open('/report?source=newslettr');
   await expect(page.getByRole('alert')).toContainText('newsletter');
   await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
@@ -44,7 +44,7 @@ test('an impossible report says what to choose and keeps the choice', async ({ p
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
 });
 
-test('while a report is calculated, the page says so and keeps the previous one', async ({ page, open }) => {
+test('while a report is calculated, the page says so and shows the previous one', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   let go: () => void = () => {};
@@ -64,10 +64,7 @@ test('while a report is calculated, the page says so and keeps the previous one'
   await expect(page).toHaveURL('/report?period=90d');
 });
 
-test('a printed report has every column and folded table, and a week fits on two pages', async ({
-  page,
-  open,
-}) => {
+test('a printed report shows every column and folded table', async ({ page, open }) => {
   await open('/report');
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   const cutTables = (report: typeof page) =>
@@ -114,7 +111,7 @@ test('a printed report has every column and folded table, and a week fits on two
   expect(await cutTables(file)).toBe(0);
 });
 
-test('charts are readable in a dark contrast theme', async ({ page, open }) => {
+test('charts of the report are readable in a dark contrast theme', async ({ page, open }) => {
   await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
   await open('/report');
   const byDay = page.getByRole('region', { name: 'By day', exact: true });

@@ -6,7 +6,7 @@ import { expect, PEOPLE, test } from './desk-fixtures.ts';
 const heading = (page: Page, name: string) =>
   expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
 
-test('every state of signing in passes axe in both themes', async ({ page }) => {
+test('every state of the desk sign-in passes axe in both themes', async ({ page }) => {
   await page.goto('/');
   await heading(page, 'Sign in to the desk');
   await expectNoViolations(page, 'sign in');
@@ -24,7 +24,7 @@ test('every state of signing in passes axe in both themes', async ({ page }) => 
   await expectNoViolations(page, 'a link that does not work');
 });
 
-test('every state of the overview, the lists and the account passes axe in both themes', async ({
+test('every state of the overview, lists and account of the desk passes axe in both themes', async ({
   page,
   open,
 }) => {
@@ -70,7 +70,7 @@ test('every state of the overview, the lists and the account passes axe in both 
   await expectNoViolations(page, 'the menu of a telephone');
 });
 
-test("the keyboard alone reaches a page from the desk's phone menu", async ({ page, open }) => {
+test('the phone menu of the desk works with the keyboard alone', async ({ page, open }) => {
   await page.setViewportSize({ width: 375, height: 812 });
   await open('/');
   await heading(page, 'Today');
@@ -86,7 +86,7 @@ test("the keyboard alone reaches a page from the desk's phone menu", async ({ pa
   await expect(page).toHaveURL('/companies');
 });
 
-test("the overview shows the day's events with links, in the chosen theme", async ({ page, open, desk }) => {
+test('the overview of the desk links to the events of the day', async ({ page, open, desk }) => {
   await open('/');
   const day = page.getByRole('region', { name: 'Today, in UTC' });
   // Midnight may have passed since the site started.

@@ -112,7 +112,7 @@ async function endsWith({ child, url }: Dev, signal: NodeJS.Signals): Promise<vo
   await expect(fetch(url)).rejects.toThrow();
 }
 
-test.describe('running development server', () => {
+test.describe('development server', () => {
   // The server takes longer to start than each test, so they share one.
   test.describe.configure({ mode: 'serial', timeout: 180_000 });
   let dev: Dev;
@@ -124,7 +124,7 @@ test.describe('running development server', () => {
   });
   test.afterAll(() => dev?.[Symbol.asyncDispose]());
 
-  test('npm run dev shows the code in its inbox, opens the article and sends no mail', async ({
+  test('npm run dev shows mailed codes in its own inbox and sends no mail', async ({
     page,
     context,
     site,
@@ -156,7 +156,7 @@ test.describe('running development server', () => {
     expect(site.inbox.mails.length).toBe(mailed);
   });
 
-  test('npm run dev applies saved words and shows an error over the page with file and line', async ({
+  test('npm run dev shows saved words at once, or a mistake with file and line', async ({
     page,
     context,
     site,
@@ -208,10 +208,7 @@ test.describe('running development server', () => {
     await page.close();
   });
 
-  test('npm run dev answers a form sent while words are saved, and its mail arrives', async ({
-    page,
-    context,
-  }) => {
+  test('npm run dev accepts a form that is sent while words are saved', async ({ page, context }) => {
     const { url, campaign } = dev;
     const email = 'on-its-way@example.com';
     const answers = JSON.stringify({
@@ -265,7 +262,7 @@ test.describe('running development server', () => {
   test('SIGTERM ends npm run dev and every process it started', () => endsWith(dev, 'SIGTERM'));
 });
 
-test('SIGINT, SIGHUP, SIGKILL or the end of npm ends npm run dev and every process it started', async () => {
+test('any signal or the end of npm ends npm run dev and every process it started', async () => {
   for (const signal of ['SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
     await using dev = await startDev();
     await endsWith(dev, signal);
@@ -280,7 +277,7 @@ test('SIGINT, SIGHUP, SIGKILL or the end of npm ends npm run dev and every proce
   await endsWith(npm, 'SIGKILL');
 });
 
-test('npm run dev reports a taken port in a sentence and leaves no process', async () => {
+test('npm run dev reports a port in use and leaves no process running', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as { port: number }).port);

@@ -18,7 +18,7 @@ test('the guide can be downloaded below the article during the session', async (
       );
     },
     async (site) => {
-      await test.step('a page with noindex tells every robot not to list it', async () => {
+      await test.step('a page with noindex tells every robot not to index it', async () => {
         const get = (url: string) => page.request.get(site.url + url);
         for (const url of ['/', '/no-such-page']) {
           const answer = await get(url);

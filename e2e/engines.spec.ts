@@ -33,18 +33,16 @@ for (const name of ENGINE_NAMES) {
     });
 
     if (name === 'chromium') {
-      test('the inlined letters set headline and title like the complete font', async ({ site }) => {
+      test('the inlined font draws headline and title like the complete font', async ({ site }) => {
         await page.open(site.url);
         await expectHeadlineLikeCompleteFont(page);
       });
       return;
     }
 
-    test('a visitor chooses a theme, plays the film, corrects form and code, reads the article and goes back', async ({
-      site,
-    }) => {
+    test('a visitor gets from the landing page to the article and back', async ({ site }) => {
       await page.open(site.url);
-      await test.step('the inlined letters set headline and title like the complete font', () =>
+      await test.step('the inlined font draws headline and title like the complete font', () =>
         expectHeadlineLikeCompleteFont(page));
       await test.step('the theme is light at first, toggled, and stored under "theme"', () =>
         toggleTheme(page));
@@ -53,7 +51,7 @@ for (const name of ENGINE_NAMES) {
 
       const email = `${name}@example.com`;
       await page.click('button', 'Get Your Free Copy');
-      await test.step('the form names missing input at its fields', async () => {
+      await test.step('the form reports missing input next to each field', async () => {
         await page.click('button', 'Send Verification Code');
         for (const sentence of [
           'Name must be at least 2 characters',
@@ -85,7 +83,7 @@ for (const name of ENGINE_NAMES) {
         await page.click('button', 'Close notification');
         await waitFor(page, 'the toast is gone', noToast, undefined);
       });
-      await test.step('the code boxes accept only digits, and keys move between them', () =>
+      await test.step('the code boxes accept only digits, and arrow keys move between them', () =>
         moveBetweenBoxes(page));
       await page.click('textbox', 'Digit 3 of 6');
       await page.press('Control+v');
@@ -106,9 +104,7 @@ for (const name of ENGINE_NAMES) {
       expect(site.inbox.mailsTo(email)).toHaveLength(1);
     });
 
-    test('a desk user signs in, finds a contact, corrects an answer, reads the audit log and signs out', async ({
-      desk,
-    }) => {
+    test('a desk user finds a contact, corrects an answer and reads the audit log', async ({ desk }) => {
       const source = `in-${name}`;
       const email = `ada@${name}.example`;
       for (const person of [

@@ -27,7 +27,11 @@ const initials = (page: Page) =>
       });
   });
 
-test('initials replace failed pictures in both themes', async ({ page, visitor, expectedErrors }) => {
+test('initials replace pictures that fail to load, in both themes', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
   expectedErrors.push(/avatar-/);
   await page.route('**/media/avatar-*', (route) => route.abort());
   const expectReadable = async (stage: string) => {
@@ -54,7 +58,7 @@ test('initials replace failed pictures in both themes', async ({ page, visitor, 
   await expectReadable('form');
 });
 
-test('a film that cannot be played says so next to its points', async ({ page, expectedErrors }) => {
+test('a message next to the film says that it cannot be played', async ({ page, expectedErrors }) => {
   expectedErrors.push(/media\/film\./);
   await page.route('**/media/film.*', (route) => route.abort());
   await page.goto('/');

@@ -1,6 +1,9 @@
 import { boxOf, expect, requestsTo, stopClock, test } from './fixtures.ts';
 
-test('the film is a thumbnail, then a player, then a button to the form', async ({ page, site }) => {
+test('the film starts as a thumbnail, plays with controls and ends with a button to the form', async ({
+  page,
+  site,
+}) => {
   const requested = requestsTo(page, /film/);
   await page.setViewportSize({ width: 375, height: 800 });
   await page.goto('/');
@@ -63,7 +66,7 @@ test('the film is a thumbnail, then a player, then a button to the form', async 
   await expect(play).toBeInViewport();
 });
 
-test('the film starts 100 ms after the press', async ({ page }) => {
+test('the film starts 100 ms after its button is pressed', async ({ page }) => {
   await page.clock.install();
   await page.goto('/');
   await page.evaluate(() => {

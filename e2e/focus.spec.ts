@@ -5,7 +5,7 @@ test.use({ reducedMotion: 'no-preference' });
 
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
 
-test('a failed submission and a closed toast return the focus', async ({ page, visitor }) => {
+test('the focus returns after a failed submission and after a closed toast', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -74,7 +74,7 @@ test('"Try again" moves the focus to the title of the article', async ({ page, v
   expect(calls).toHaveLength(3);
 });
 
-test("a reload focuses the start of its stage and keeps the stage's title", async ({ page, visitor }) => {
+test('a reload focuses the start of the current stage and keeps its title', async ({ page, visitor }) => {
   await page.goto('/');
   const landing = await page.title();
   await visitor.openForm();
@@ -100,7 +100,7 @@ test("a reload focuses the start of its stage and keeps the stage's title", asyn
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
-test('"Wrong address?" focuses the visible address and keeps all input', async ({ page, visitor }) => {
+test('"Wrong address?" focuses the e-mail address and keeps all input', async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.askForCode();
   for (const height of [800, 430]) {
@@ -121,7 +121,10 @@ test('"Wrong address?" focuses the visible address and keeps all input', async (
   }
 });
 
-test('Back from the form returns to the pressed button in its place', async ({ page, visitor }) => {
+test('Back from the form focuses the button that opened it, in its previous place', async ({
+  page,
+  visitor,
+}) => {
   await openWithFonts(page);
   for (const [name, width] of [
     ['Get Your Free Copy Now', 1280],
@@ -163,7 +166,7 @@ test('Back from the form returns to the pressed button in its place', async ({ p
     });
 });
 
-test('fonts that arrive after Back do not move the focused button away', async ({ page, visitor }) => {
+test('fonts that load after Back do not move the focused button out of view', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 800 });
   await openWithFonts(page);
   const action = buttonOf(visitor, 'Get Your Free Copy');
@@ -196,10 +199,7 @@ test('fonts that arrive after Back do not move the focused button away', async (
   }
 });
 
-test('a browser that scrolls late after Back does not move the focused button away', async ({
-  page,
-  visitor,
-}) => {
+test('late scrolling after Back does not move the focused button out of view', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     addEventListener('popstate', () => setTimeout(() => window.scrollTo(0, 0), 150));
   });

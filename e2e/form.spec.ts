@@ -32,7 +32,7 @@ test('the form has the fields, defaults and labels of the specification', async 
   await expect(page.locator('meta[name=viewport]')).toHaveAttribute('content', /viewport-fit=cover/);
 });
 
-test('errors in the form appear with the first submission and disappear once corrected', async ({
+test('errors in the form appear on the first submission and disappear once corrected', async ({
   page,
   visitor,
 }) => {
@@ -96,7 +96,7 @@ test('the form scrolls smoothly into view 100 ms after it appears', async ({ pag
   expect(await scrolled()).toBe('{"behavior":"smooth"}');
 });
 
-test('the form shows that it is sending and sends its fields once', async ({ page, visitor }) => {
+test('the form shows that it is being sent, and sends its fields once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/leads');
   const release = await hold(page, '**/api/leads');
   await visitor.startAtForm();
@@ -121,7 +121,7 @@ const FAILURES = [
   { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: FALLBACK },
 ];
 
-test('a refused form shows a destructive toast and loses no text', async ({ page, visitor }) => {
+test('a refused form shows a destructive toast and keeps the text', async ({ page, visitor }) => {
   await visitor.startAtForm();
   await visitor.fillForm();
   for (const { what, says, ...answer } of FAILURES)
@@ -154,7 +154,7 @@ test('a refused form shows a destructive toast and loses no text', async ({ page
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('keyboard input is enough for the whole flow', async ({ page, visitor }) => {
+test('a visitor can reach the article with the keyboard alone', async ({ page, visitor }) => {
   await page.goto('/');
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
@@ -181,7 +181,10 @@ test('keyboard input is enough for the whole flow', async ({ page, visitor }) =>
   await expect(visitor.landing).toBeFocused();
 });
 
-test('filling the hidden field costs a proof of work, and the code arrives', async ({ page, visitor }) => {
+test('a visitor who fills in the hidden field solves a proof of work and gets the code', async ({
+  page,
+  visitor,
+}) => {
   await visitor.startAtForm();
   await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
     field.value = 'https://example.com';

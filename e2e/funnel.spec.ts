@@ -45,10 +45,7 @@ async function reportOf(site: Site): Promise<Report> {
   return JSON.parse(report) as Report;
 }
 
-test('a visit is counted once at each step, unless the visitor asked not to be counted', async ({
-  page,
-  browser,
-}) => {
+test('each step of a visit is counted once unless the visitor opted out', async ({ page, browser }) => {
   test.slow();
   const site = await startSite();
   try {

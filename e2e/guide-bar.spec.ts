@@ -14,7 +14,10 @@ for (const [width, height, tag] of [
   [320, 640, ' @layout'],
   [1280, 800, ''],
 ] as const)
-  test(`at ${width} px the bar replaces both calls to action${tag}`, async ({ page, visitor }) => {
+  test(`the guide bar appears at ${width} px while no call to action is in view${tag}`, async ({
+    page,
+    visitor,
+  }) => {
     await page.setViewportSize({ width, height });
     await page.addInitScript(() => {
       let shifted = 0;
@@ -47,7 +50,7 @@ for (const [width, height, tag] of [
     expect((await shifted()) - before).toBeLessThan(0.001);
   });
 
-test('the bar leads to the form, and Back to the bar in its place', async ({ page, visitor }) => {
+test('the guide bar opens the form, and Back returns to the bar', async ({ page, visitor }) => {
   await openWithFonts(page);
   await goBetween(visitor);
   const top = await page.evaluate(() => scrollY);
@@ -60,7 +63,7 @@ test('the bar leads to the form, and Back to the bar in its place', async ({ pag
   await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(top));
 });
 
-test('the bar stays while it has the focus, and is not printed', async ({ page, visitor }) => {
+test('the guide bar stays while it is focused and is not printed', async ({ page, visitor }) => {
   await page.goto('/');
   await goBetween(visitor);
   const isBetween = await barOf(visitor).evaluate((button) => {
@@ -82,7 +85,7 @@ test('the bar stays while it has the focus, and is not printed', async ({ page, 
   await expect(barOf(visitor)).toHaveCount(0);
 });
 
-test('elements focused by Tab are not covered by the bar', async ({ page, visitor }) => {
+test('the guide bar does not cover an element focused by Tab', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
   await page.mouse.move(40, 200);

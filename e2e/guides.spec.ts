@@ -42,7 +42,7 @@ async function startGuides(
   };
 }
 
-test('each host name shows its guide, and its form reaches the same guide', async ({ page }) => {
+test('each host name shows its own guide and sends forms to the same guide', async ({ page }) => {
   const { first, second, close } = await startGuides(
     'guides',
     (port) => [`https://spring.localhost:${port}`, `https://autumn.localhost:${port}`],

@@ -1,6 +1,6 @@
 import { expect, requestsTo, test } from './fixtures.ts';
 
-test('an e-mail address at an international domain is accepted, shown as typed, and gets its code', async ({
+test('a visitor with an e-mail address at an international domain gets the code', async ({
   page,
   visitor,
   site,
@@ -18,7 +18,7 @@ test('an e-mail address at an international domain is accepted, shown as typed, 
   expect(site.inbox.recipientCommands).toContain('RCPT TO:<Info@xn--mnchner-bcher-wobi.example>');
 });
 
-test('the form refuses an invalid international address and suggests a correction for a typo', async ({
+test('the form refuses an invalid international e-mail address and suggests a correction', async ({
   page,
   visitor,
 }) => {
@@ -44,10 +44,7 @@ test('the form refuses an invalid international address and suggests a correctio
   expect(called).toEqual([]);
 });
 
-test('Arabic and Hebrew names run from right to left in their fields, others from left to right', async ({
-  page,
-  visitor,
-}) => {
+test('Arabic and Hebrew names run from right to left in their fields', async ({ page, visitor }) => {
   await visitor.startAtForm();
   const directionOf = (label: string) =>
     page.getByLabel(label).evaluate((field) => getComputedStyle(field).direction);

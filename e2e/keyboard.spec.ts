@@ -41,10 +41,7 @@ const passedBy = (page: Page) =>
       .map((element) => element.outerHTML.slice(0, 80)),
   );
 
-test('Tab visibly reaches every control on every stage and leaves the page again', async ({
-  page,
-  visitor,
-}) => {
+test('Tab visibly focuses every control of every stage', async ({ page, visitor }) => {
   const expectAllReached = async (stage: string) => {
     const { stops, unseen } = await tabThrough(page);
     expect(stops, stage).toBeGreaterThan(3);

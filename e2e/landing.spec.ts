@@ -11,7 +11,7 @@ test('the header stays at the top and is opaque', async ({ page }) => {
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture is for medium screens and up, with bars to scale', async ({ page }) => {
+test('the hero picture appears from medium screens up, with bars to scale', async ({ page }) => {
   const requested = requestsTo(page, /hero/);
   await page.setViewportSize({ width: 767, height: 800 });
   await page.goto('/', { waitUntil: 'networkidle' });
@@ -46,7 +46,7 @@ test('the hero picture is for medium screens and up, with bars to scale', async 
   expect(ratios).toEqual([28, 41]);
 });
 
-test('the theme is light at first, toggled at once, and stored under "theme"', async ({ page }) => {
+test('the theme is light at first, changes at once and is stored under "theme"', async ({ page }) => {
   await page.goto('/');
   const theme = () =>
     page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
@@ -76,7 +76,7 @@ test('the theme is light at first, toggled at once, and stored under "theme"', a
   expect(await theme()).toBe('light light');
 });
 
-test('the theme is right in the first frame', async ({ page, expectedErrors }) => {
+test('the page has the right theme from the first frame', async ({ page, expectedErrors }) => {
   expectedErrors.push(/assets\/app-/);
   await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
   await page.route('**/assets/**', (route) => route.abort());
@@ -85,7 +85,7 @@ test('the theme is right in the first frame', async ({ page, expectedErrors }) =
   expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
 });
 
-test('an unknown path shows the 404 page with a way back', async ({ page, expectedErrors }) => {
+test('an unknown path shows the 404 page with a link back', async ({ page, expectedErrors }) => {
   expectedErrors.push(/404 \(Not Found\)/);
   for (const path of ['/nowhere', '/index.html']) {
     const response = await page.goto(path);
@@ -99,7 +99,7 @@ test('an unknown path shows the 404 page with a way back', async ({ page, expect
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
 });
 
-test('pages of the guide are shown, on a phone only after a press', async ({ page }) => {
+test('sample pages of the guide are shown, on a phone only after a press', async ({ page }) => {
   const requested = requestsTo(page, /inside-/);
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');
@@ -121,7 +121,7 @@ test('pages of the guide are shown, on a phone only after a press', async ({ pag
   await expect(pages).toHaveCount(2);
 });
 
-test('a phone with a sharp screen fetches no more than promised', async ({ browser, site }) => {
+test('a phone with a sharp screen downloads less than 165 kB', async ({ browser, site }) => {
   const context = await browser.newContext({
     baseURL: site.url,
     viewport: { width: 390, height: 844 },

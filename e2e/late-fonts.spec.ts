@@ -28,7 +28,7 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
   );
 
 for (const width of [375, 1440])
-  test(`at ${width} px nothing moves when the text face arrives late @late`, async ({ page, visitor }) => {
+  test(`nothing moves at ${width} px when the text font arrives late @late`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 900 });
     const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
     const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
@@ -68,7 +68,7 @@ for (const width of [375, 1440])
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
-test('nothing next to the form moves when the text face arrives late @late', async ({ page, visitor }) => {
+test('nothing next to the form moves when the text font arrives late @late', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   const release = await hold(page, '**/fonts/hanken-grotesk.woff2');
   await visitor.startAtForm();

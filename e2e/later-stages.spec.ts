@@ -2,7 +2,7 @@ import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const SECOND_FILE = '**/assets/second-*';
 
-test('an untouched page loads only its own files and reports nothing', async ({ page }) => {
+test('a page that nobody has touched loads only its own files', async ({ page }) => {
   const requests = requestsTo(page, '/');
   const files = () => requests.flatMap((request) => /\/assets\/(\w+)-/.exec(request.url())?.[1] ?? []);
   await page.goto('/?utm_source=newsletter', { waitUntil: 'networkidle' });
@@ -13,7 +13,11 @@ test('an untouched page loads only its own files and reports nothing', async ({ 
   await expect.poll(files).toEqual(['app', 'second']);
 });
 
-test('an accepted form survives a missing second file', async ({ page, visitor, expectedErrors }) => {
+test('an accepted form survives a second file that fails to load', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
   expectedErrors.push(/assets\/second-/);
   await page.route(SECOND_FILE, (route) => route.abort());
   await visitor.startAtForm();
@@ -33,7 +37,11 @@ test('an accepted form survives a missing second file', async ({ page, visitor, 
   await visitor.openArticle();
 });
 
-test('a late first file loads the second file only once', async ({ page, visitor, expectedErrors }) => {
+test('a first file that arrives late loads the second file only once', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
   expectedErrors.push(/assets\/app-/);
   const asked = requestsTo(page, '/assets/second-');
   let failures = 2;
@@ -53,7 +61,7 @@ test('a reloaded code screen requests both files at once', async ({ page, visito
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its files reloads itself and returns to its stage', async ({
+test('a page older than its files reloads and returns to its stage', async ({
   page,
   visitor,
   expectedErrors,

@@ -43,7 +43,7 @@ const aloneInLastRow = (visitor: Visitor) =>
     }),
   );
 
-test('no column is squeezed at medium widths or with large letters @layout', async ({ page, visitor }) => {
+test('no column is squeezed at medium widths or with large text @layout', async ({ page, visitor }) => {
   test.slow();
   await openWithFonts(page);
   const faults: string[] = [];
@@ -123,7 +123,10 @@ const smallTargets = (visitor: Visitor) =>
       .map(({ html }) => html),
   );
 
-test('every stage fits when narrow, spaced or enlarged @layout', async ({ page, visitor }) => {
+test('every stage fits a narrow screen, wide spacing and enlarged text @layout', async ({
+  page,
+  visitor,
+}) => {
   test.slow();
   const look = async (stage: string) => {
     // Equals 400 % zoom on a desktop.

@@ -6,7 +6,7 @@ const styleOf = (visitor: Visitor, selector: string, property: string) =>
     .first()
     .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
 
-test('only the article is printed, dark on white, from either theme', async ({ page, visitor }) => {
+test('only the article is printed, dark on white, in either theme', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await visitor.openArticle();
   for (const theme of ['light', 'dark']) {
@@ -43,7 +43,7 @@ test('controls, progress and logo are visible in forced colours', async ({ page,
   expect(await styleOf(visitor, '[role=progressbar] > div', 'background-color')).not.toBe(ground);
 });
 
-test("muted words and borders take the ink's colour when more contrast is requested", async ({
+test('muted text and borders have the text colour when more contrast is requested', async ({
   page,
   visitor,
 }) => {
@@ -54,7 +54,7 @@ test("muted words and borders take the ink's colour when more contrast is reques
   expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
 
-test('the form appears at once when reduced motion is requested', async ({ page, visitor }) => {
+test('the form appears without animation when reduced motion is requested', async ({ page, visitor }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(() => {
     const original = Reflect.get(Element.prototype, 'scrollIntoView');

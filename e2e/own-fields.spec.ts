@@ -18,7 +18,7 @@ const TOPICS = 'What should we write about?';
 
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
-test('custom questions of each kind are shown, kept over reloads, resent and verified', async ({
+test('answers to every kind of custom question survive reload, resend and verification', async ({
   page,
   visitor,
 }) => {

@@ -28,12 +28,12 @@ for (const name of ['nginx', 'caddy'] as const) {
     env: { GUIDE_EMAIL: 'link' },
   });
 
-  test.describe(`under a path behind ${name}`, () => {
+  test.describe(`page under a path behind ${name}`, () => {
     test.describe.configure({ mode: 'default', timeout: 60_000 });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('under a path, a visitor reaches the article, reloads every stage and requests nothing outside the path', async ({
+    test('a visitor of a page under a path reaches the article without leaving the path', async ({
       page,
       site,
       context,
@@ -86,7 +86,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(strays).toEqual([]);
     });
 
-    test('under a path, the links of the mail work and stay there', async ({
+    test('the links in mail from a page under a path work and stay under it', async ({
       page,
       site,
       context,
@@ -116,7 +116,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(answer.status()).toBe(200);
     });
 
-    test("an unknown path below the page's path shows its 404 page; other paths belong to the site", async ({
+    test('an unknown URL under the path shows the 404 page of the page', async ({
       page,
       site,
       context,
@@ -147,7 +147,7 @@ for (const name of ['nginx', 'caddy'] as const) {
         expect(await (await page.request.get(site.url + address)).text(), address).toBe(MAIN_SITE);
     });
 
-    test('a proxy with a path passes on every header unchanged and once', async ({ page, site, ports }) => {
+    test('a proxy for a path passes on every header unchanged and once', async ({ page, site, ports }) => {
       for (const [address, status] of [
         ['/guide/', 200],
         ['/guide/fonts/newsreader.woff2', 200],
@@ -176,7 +176,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       }
     });
 
-    test('a proxy with a path answers a form with a sentence while the page is stopped', async ({
+    test('a proxy for a path responds to a form with a sentence while the page is stopped', async ({
       page,
       site,
     }) => {

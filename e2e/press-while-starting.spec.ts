@@ -29,7 +29,7 @@ test('a press during hydration opens the form once', async ({ page }) => {
   expect(await page.evaluate(() => history.length)).toBe(before + 1);
 });
 
-test('a tap that starts a translated page is not lost', async ({ browser, site }) => {
+test('a tap on a translated page that is still starting is not lost', async ({ browser, site }) => {
   const context = await browser.newContext({
     viewport: { width: 390, height: 844 },
     hasTouch: true,

@@ -34,7 +34,7 @@ async function held(page: Page): Promise<string[]> {
   return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
 }
 
-test('the device stores only what docs/privacy.md names', async ({ page, visitor, site }) => {
+test('the page stores only what docs/privacy.md names on the device', async ({ page, visitor, site }) => {
   const seen = new Set<string>();
   const look = async () => {
     for (const one of await held(page)) seen.add(one);
@@ -69,11 +69,7 @@ test('the device stores only what docs/privacy.md names', async ({ page, visitor
     expect(cookie).toMatchObject({ expires: -1, httpOnly: true, sameSite: 'Lax' });
 });
 
-test('a page without a visit counter or custom questions contacts no other host and does not carry their code', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a page without a visit counter contacts no other host', async ({ page, visitor, site }) => {
   const texts: Promise<string>[] = [];
   const hosts = new Set<string>();
   page.on('response', (response) => {

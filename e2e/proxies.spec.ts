@@ -35,12 +35,12 @@ async function visitorAddress(site: Site, email: string): Promise<string | undef
 for (const name of ['nginx', 'caddy'] as const) {
   const test = testBehind(name);
 
-  test.describe(`behind ${name}`, () => {
+  test.describe(`page behind ${name}`, () => {
     test.describe.configure({ mode: 'default', timeout: 60_000 });
     test.use({ ignoreHTTPSErrors: true });
     test.skip(findProgram(name) === undefined, notTested(name));
 
-    test('behind a proxy, a visitor reaches the article over TLS and HTTP/2', async ({
+    test('a visitor behind a proxy reaches the article over TLS and HTTP/2', async ({
       page,
       site,
       context,
@@ -108,14 +108,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
     });
 
-    test('a visitor cannot choose the IP address that limits count', async ({ site }) => {
+    test('a visitor cannot choose the IP address that counts for limits', async ({ site }) => {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('a restart with a systemd socket refuses no page and no form', async () => {
+    test('a restart with a systemd socket refuses no page view and no form', async () => {
       test.setTimeout(180_000);
       const own = await freePorts();
       const { env, folder, close } = await prepareSite({

@@ -22,7 +22,7 @@ async function startAtRefusal(visitor: Visitor): Promise<void> {
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the error of a refused code stays until something is typed', async ({ page, visitor }) => {
+test('the error about a refused code stays until the visitor types', async ({ page, visitor }) => {
   await page.clock.install();
   await startAtRefusal(visitor);
   const sentence = page.getByRole('main').getByText(REFUSAL);
@@ -54,7 +54,7 @@ test('the error of a refused code stays until something is typed', async ({ page
   await expect(failure).toHaveCount(0);
 });
 
-test('the toast of a refused code disappears with the next digit', async ({ page, visitor }) => {
+test('the toast about a refused code disappears with the next digit', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 320, height: 568 });
   await startAtRefusal(visitor);
   await waitForFonts(page);
@@ -115,7 +115,7 @@ async function expectNothingCovered(visitor: Visitor, what: Locator, where: stri
   }).toPass();
 }
 
-test("no toast covers the form's fields or the focus, at any size", async ({ page, visitor }) => {
+test("no toast covers the form's fields or the focused element at any size", async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtForm();
   await visitor.sendForm();
@@ -147,7 +147,7 @@ test("no toast covers the form's fields or the focus, at any size", async ({ pag
     }
 });
 
-test('no toast covers the code boxes or the focus, at any size', async ({ page, visitor }) => {
+test('no toast covers the code boxes or the focused element at any size', async ({ page, visitor }) => {
   test.slow();
   await visitor.startAtCode();
   for (const [width, height] of SIZES)

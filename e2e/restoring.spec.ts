@@ -4,7 +4,7 @@ import { expect, test } from './fixtures.ts';
 
 const PORTAL = { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' };
 
-test('a press restores a code screen after a failed reload', async ({ page, visitor, site }) => {
+test('a press restores the code screen after a failed reload', async ({ page, visitor, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   for (const answer of [null, PORTAL]) {
@@ -62,7 +62,7 @@ for (const next of ['a reload', 'a reload without the session', 'another press']
     await expect(visitor.article).toBeVisible();
   });
 
-test('Forward finds the code screen after a reload of the form', async ({ page, visitor }) => {
+test('Forward returns to the code screen after a reload of the form', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await page.goBack();
   await expect(visitor.form).toBeVisible();
@@ -73,7 +73,11 @@ test('Forward finds the code screen after a reload of the form', async ({ page, 
   await visitor.openArticle();
 });
 
-test('a code screen whose code is gone leads to the stored form', async ({ page, visitor, context }) => {
+test('a code screen whose code no longer exists leads to the stored form', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await page.goto('/');
   await visitor.askForCode();
   await context.clearCookies();
@@ -84,7 +88,7 @@ test('a code screen whose code is gone leads to the stored form', async ({ page,
   await expect(visitor.form).toBeVisible();
 });
 
-test('a slow reload shows that something is loading', async ({ page, visitor }) => {
+test('a slow reload shows a sign that the page is loading', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
   const held: Route[] = [];
@@ -111,7 +115,7 @@ test('a slow reload shows that something is loading', async ({ page, visitor }) 
   await expect(alert).toBeHidden();
 });
 
-test('a restored code screen fills in the form without storage', async ({ page, visitor }) => {
+test('a restored code screen fills in the form even without storage', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, 'sessionStorage', {
       get: () => {
@@ -124,7 +128,7 @@ test('a restored code screen fills in the form without storage', async ({ page, 
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
 });
 
-test('the notice of a failed load disappears after a successful one', async ({
+test('the notice about a failed load disappears after a successful one', async ({
   page,
   visitor,
   expectedErrors,

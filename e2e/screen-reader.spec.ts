@@ -68,7 +68,7 @@ test('the accessibility tree of every stage matches the recording', async ({
   await expectKept(visitor, 'not-found');
 });
 
-test('events are announced once, and the countdown twice a minute', async ({ page, visitor }) => {
+test('a screen reader announces events once and the countdown twice a minute', async ({ page, visitor }) => {
   test.slow();
   const said = await listen(page);
   let heard = 0;

@@ -29,10 +29,7 @@ const REARRANGED = [
   'Ready to Master AI-Powered Outreach?',
 ];
 
-test('a page without testimonials, problems and film leads into the article, and its answers work without scripts', async ({
-  page,
-  browser,
-}) => {
+test('a page without testimonials, problems and film leads to the article', async ({ page, browser }) => {
   test.slow();
   await using site = await startSite({ campaign: rearrangedCampaign() });
   await page.goto(site.url);
@@ -100,7 +97,7 @@ test('a rearranged page does not scroll sideways at 320 px @layout', async ({ pa
   expect(await overflow(page)).toBe(0);
 });
 
-test('a page with every section in reverse order plays its film', async ({ page }) => {
+test('a page with all sections in reverse order plays its film', async ({ page }) => {
   test.slow();
   await using site = await startSite({ campaign: reversedCampaign() });
   await page.goto(site.url);
@@ -134,7 +131,7 @@ test('a page with every section in reverse order plays its film', async ({ page 
   await readAndComeBack(page, site);
 });
 
-test('a page with only the hero and the closing card leads into the article', async ({ page }) => {
+test('a page with only the hero and the closing card leads to the article', async ({ page }) => {
   test.slow();
   await using site = await startSite({ campaign: bareCampaign() });
   await page.goto(site.url);

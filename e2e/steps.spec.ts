@@ -1,6 +1,9 @@
 import { boxOf, expect, openWithFonts, overflow, test } from './fixtures.ts';
 
-test('the code screen has form and promise in the same places @layout', async ({ page, visitor }) => {
+test("the heading and the guide's details stay in place from form to code screen @layout", async ({
+  page,
+  visitor,
+}) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openWithFonts(page);
   await visitor.openForm();
@@ -36,7 +39,7 @@ test('the code screen has form and promise in the same places @layout', async ({
   await expect.poll(places).toEqual(onForm);
 });
 
-test('up to 768 px promise and reassurances are single lines @layout', async ({ page, visitor }) => {
+test('the promise and each reassurance fit on one line up to 768 px @layout', async ({ page, visitor }) => {
   await openWithFonts(page);
   await visitor.openForm();
   for (const width of [320, 375, 768])
@@ -65,7 +68,7 @@ test('up to 768 px promise and reassurances are single lines @layout', async ({ 
     });
 });
 
-test('a suggested address moves nothing and leads back to its field', async ({ page, visitor }) => {
+test('a suggested e-mail address moves nothing and returns to its field', async ({ page, visitor }) => {
   await visitor.startAtForm();
   const address = page.getByLabel('Work Email *');
   const consent = page.getByRole('checkbox');

@@ -30,7 +30,7 @@ test('a toast closes by itself after 5000 ms', async ({ page, visitor }) => {
   await expect(visitor.toast).toHaveCount(0);
 });
 
-test('only one toast is shown, focused with F8 and swiped away', async ({ page, visitor }) => {
+test('only one toast is shown, and it can be focused with F8 and swiped away', async ({ page, visitor }) => {
   for (const body of ['First.', 'Second.']) {
     await sendInVain(visitor, body);
     await expect(visitor.toast).toContainText(body);

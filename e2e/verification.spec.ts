@@ -3,7 +3,7 @@ import { answerOnce, expect, hold, requestsTo, stopClock, test, wrongFor } from 
 const codeOf = (request: { postDataJSON: () => unknown }) =>
   (request.postDataJSON() as { code: string }).code;
 
-test('typing a code fills the boxes one by one and verifies it once', async ({ page, visitor }) => {
+test('typing a code fills the boxes one by one and verifies the code once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/verify');
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
@@ -29,11 +29,7 @@ test('typing a code fills the boxes one by one and verifies it once', async ({ p
   expect(calls.map((call) => call.postDataJSON() as unknown)).toEqual([{ email: visitor.email, code }]);
 });
 
-test('keys move between the code boxes, and a code can be pasted or filled in', async ({
-  page,
-  visitor,
-  context,
-}) => {
+test('the code boxes support arrow keys, pasting and autofill', async ({ page, visitor, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
@@ -87,7 +83,11 @@ test('keys move between the code boxes, and a code can be pasted or filled in', 
   await expect(visitor.article).toBeVisible();
 });
 
-test('while verifying, the boxes are disabled, then empty and usable', async ({ page, visitor, context }) => {
+test('while verifying, the code boxes are disabled; afterwards they are empty and usable', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   let release = () => {};
   const asked: string[] = [];
@@ -132,7 +132,11 @@ test('while verifying, the boxes are disabled, then empty and usable', async ({ 
   expect(asked).toEqual([wrong, '999999', wrong, code]);
 });
 
-test('the resend countdown runs for 60 seconds, again after a press', async ({ page, visitor, site }) => {
+test('the resend countdown runs for 60 seconds and starts again after a resend', async ({
+  page,
+  visitor,
+  site,
+}) => {
   await page.clock.install();
   await visitor.startAtForm();
   await visitor.fillForm();
@@ -164,7 +168,10 @@ test('the resend countdown runs for 60 seconds, again after a press', async ({ p
   await expect(visitor.article).toBeVisible();
 });
 
-test('a failed resend restores the button, a successful one focuses the boxes', async ({ page, visitor }) => {
+test('a failed resend restores the button; a successful one focuses the code boxes', async ({
+  page,
+  visitor,
+}) => {
   await page.clock.install();
   await visitor.startAtCode();
   const resend = page.getByRole('button', { name: 'Resend Code' });

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 
 import { expect, test, type Visitor } from './fixtures.ts';
 
-test('without JavaScript the landing page is complete, with a notice at the form', async ({
+test('the landing page is complete without JavaScript and has a notice at the form', async ({
   browser,
   site,
 }) => {
@@ -25,7 +25,7 @@ test('without JavaScript the landing page is complete, with a notice at the form
   await context.close();
 });
 
-test('the theme toggle works as the first press, and a tooltip with the first hover', async ({ page }) => {
+test('the theme toggle works on the first press and a tooltip on the first hover', async ({ page }) => {
   await page.goto('/');
   await page.getByRole('button', { name: 'Toggle theme' }).click();
   await expect(page.locator('html')).toHaveClass('dark');
@@ -34,7 +34,7 @@ test('the theme toggle works as the first press, and a tooltip with the first ho
   await expect(page.getByRole('tooltip')).toBeVisible();
 });
 
-test('the flow works on slow 3G', async ({ page, visitor, context }) => {
+test('a visitor on slow 3G reaches the article', async ({ page, visitor, context }) => {
   test.slow();
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');
@@ -48,7 +48,7 @@ test('the flow works on slow 3G', async ({ page, visitor, context }) => {
   await visitor.readArticle();
 });
 
-test('a first file that fails to load is requested again and works once loaded', async ({
+test('a first file that fails to load is requested again and then works', async ({
   page,
   visitor,
   expectedErrors,
@@ -75,7 +75,7 @@ test('a first file that never loads is reported with a way out', async ({
   await visitor.openForm();
 });
 
-test('the flow works if storage is forbidden', async ({ page, visitor }) => {
+test('a visitor reaches the article if storage is forbidden', async ({ page, visitor }) => {
   await page.addInitScript(() => {
     for (const name of ['localStorage', 'sessionStorage']) {
       Object.defineProperty(window, name, {
@@ -116,10 +116,7 @@ async function translate(visitor: Visitor): Promise<void> {
   });
 }
 
-test('a translation tool that rewrites the text breaks nothing, before or after the application starts', async ({
-  page,
-  visitor,
-}) => {
+test('the page works after a translation tool has rewritten its text', async ({ page, visitor }) => {
   await page.goto('/');
   await translate(visitor);
   await page.getByRole('button', { name: /Get Your Free Copy»?$/ }).click();
@@ -139,11 +136,7 @@ test('a translation tool that rewrites the text breaks nothing, before or after 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Cold Outreach');
 });
 
-test("the browser's Back and Forward move between the stages and keep the typed text", async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('Back and Forward move between the stages and keep the typed text', async ({ page, visitor, site }) => {
   await page.goto('/?utm_source=test');
   await visitor.askForCode();
   await page.goBack();
@@ -167,11 +160,7 @@ test("the browser's Back and Forward move between the stages and keep the typed 
 const countdown = async (page: Page): Promise<number> =>
   Number(/\d+/.exec((await page.getByText(/^Resend in/).textContent()) ?? '')?.[0]);
 
-test('a reloaded code screen is restored, its countdown continues, and no mail is sent', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a reloaded code screen continues its countdown and sends no mail', async ({ page, visitor, site }) => {
   await page.goto('/');
   await visitor.askForCode();
   const code = await visitor.mailedCode();
@@ -214,7 +203,7 @@ test('a likely typo in the e-mail address is pointed out without blocking the fo
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a link to "#" keeps every stage, and the product title leads to the landing page with Back to the code', async ({
+test('a link to "#" keeps the stage, and the product title leads to the landing page', async ({
   page,
   visitor,
 }) => {
