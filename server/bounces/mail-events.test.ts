@@ -24,7 +24,7 @@ import { withServer } from '#testing/server-under-test.ts';
 for (const engine of ENGINES) {
   describe(`mail provider webhooks on ${engine}`, () => {
     for (const name of PROVIDERS)
-      it(`store a ${name} bounce and complaint once, and let only a newer consent undo them`, () =>
+      it(`a ${name} bounce or complaint is stored once and only undone by a newer consent`, () =>
         withAmazon({ engine }, async (server) => {
           await askForCode(server);
           const bounce = { kind: 'bounce', at: server.now() } as const;
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         }));
 
     for (const name of PROVIDERS)
-      it(`store nothing from ${name} about an unknown e-mail address`, () =>
+      it(`a ${name} event about an unknown e-mail address stores nothing`, () =>
         withAmazon({ engine }, async (server) => {
           for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
             await report(server, name, { kind: 'bounce', email, at: server.now() });
@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await reasons(server), []);
         }));
 
-    it('accept a Mailgun token once across parallel calls and processes, and again only after our own failure', () =>
+    it('a Mailgun token is accepted once, and again only after our own failure', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         const now = server.now();
@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('accept a SendGrid event with an odd field, and warn of an unreadable one', () =>
+    it('a SendGrid event with an unexpected field is accepted, and an unreadable one is logged', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         await askForCode(server, 'grace@example.com');
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
       }));
 
-    it('process each event of a batch separately', () =>
+    it('each mail provider event in a batch is processed separately', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         await askForCode(server, 'grace@example.com');
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
 
 describe('mail provider webhooks', () => {
   for (const name of PROVIDERS)
-    it(`read a ${name} e-mail address in brackets or after a name, and warn of an unreadable one`, () =>
+    it(`a ${name} e-mail address is read in brackets or after a name`, () =>
       withAmazon({ engine: 'sqlite' }, async (server) => {
         await askForCode(server);
         const at = server.now();
@@ -162,7 +162,7 @@ describe('mail provider webhooks', () => {
         assert.doesNotMatch(server.logLines.join(''), /ada@|ada at/);
       }));
 
-  it('have no route until their provider is configured', () =>
+  it('a mail provider has no webhook route until it is configured', () =>
     withServer({ engine: 'sqlite', env: { MAIL_EVENTS_MAILGUN_KEY: MAILGUN_KEY } }, async (server) => {
       const unknown = await server.app.inject({ method: 'POST', url: '/api/mail-events/nobody' });
       for (const name of PROVIDERS) {
@@ -176,7 +176,7 @@ describe('mail provider webhooks', () => {
       }
     }));
 
-  it('refuse a wrong method, type, size or shape before doing anything', () =>
+  it('a mail provider webhook with a wrong method, type, size or shape is refused', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       for (const name of PROVIDERS) {

@@ -28,7 +28,7 @@ import {
 } from '#testing/mail-providers.ts';
 
 describe('mail provider webhooks', () => {
-  it('accept SendGrid events signed with its key, over the exact bytes, and recently', () =>
+  it('a SendGrid event is accepted only with a recent signature over its exact bytes', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -53,7 +53,7 @@ describe('mail provider webhooks', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('accept Mailgun events with a recent, signed timestamp and token', () =>
+  it('a Mailgun event is accepted only with a recent, signed timestamp and token', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -71,7 +71,7 @@ describe('mail provider webhooks', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('ignore Mailgun and Postmark bounces that have another reason than a dead address', () =>
+  it('a Mailgun or Postmark bounce is ignored unless the e-mail address is dead', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
@@ -102,7 +102,7 @@ describe('mail provider webhooks', () => {
       assert.deepEqual(await reasons(server), []);
     }));
 
-  it('accept Postmark events with the configured user and password', () =>
+  it('a Postmark event is accepted only with the configured user and password', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const right = asPostmark({ kind: 'bounce', at: server.now() });
@@ -119,7 +119,7 @@ describe('mail provider webhooks', () => {
       }
     }));
 
-  it('accept Amazon SES events signed by SNS for our topic, in either signature version', () =>
+  it('an Amazon SES event is accepted only if SNS signed it for our topic', () =>
     withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
       await askForCode(server);
       const now = server.now();
@@ -168,7 +168,7 @@ describe('mail provider webhooks', () => {
       );
     }));
 
-  it('postpone Amazon SES events while the certificate cannot be fetched, and refuse them if it is invalid', () =>
+  it('an Amazon SES event is postponed while the certificate cannot be fetched', () =>
     withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
       await askForCode(server);
       const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
@@ -187,7 +187,7 @@ describe('mail provider webhooks', () => {
       assert.equal(late.statusCode, 401);
     }));
 
-  it('confirm an Amazon SES subscription only for our topic and at its own host', () =>
+  it("an Amazon SES subscription is confirmed only for our topic and at Amazon's own host", () =>
     withAmazon({ engine: 'sqlite' }, async (server, { asked, answers }) => {
       const token = '2336412f37fb687f5d51e6e2425ba1f3';
       const url = (topic: string, host = SNS) =>
@@ -229,7 +229,7 @@ describe('mail provider webhooks', () => {
       assert.equal(asked.length, 1, 'an ended subscription is not confirmed again');
     }));
 
-  it('ignore Amazon SES bounces that are temporary, about the message, or requested by the owner', () =>
+  it('an Amazon SES bounce is ignored if it is temporary or about the message', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const at = server.now();

@@ -6,7 +6,7 @@ import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 
 const read = (text: string) => readReturnedMessage(Buffer.from(text));
 
-it('reads a failed delivery with folded fields, either line ending, or an mbox line', async () => {
+it('a bounce report may have folded fields, either line ending and an mbox line', async () => {
   const text = deliveryStatus({ messageId: '<an-id@example.com>', original: 'Ada@Example.com' });
   for (const variant of [
     text,
@@ -32,7 +32,7 @@ it('reads a failed delivery with folded fields, either line ending, or an mbox l
   }
 });
 
-it('prefers the final recipient to the original one, and strips text around recipient and action', async () => {
+it("a bounce report's final recipient takes precedence over the original one", async () => {
   for (const [recipient, expected] of [
     ['ada@example.com', 'ada@example.com'],
     ['<ada@example.com> (Ada Lovelace)', 'ada@example.com'],
@@ -49,7 +49,7 @@ it('prefers the final recipient to the original one, and strips text around reci
   }
 });
 
-it('reads a Message-ID that a relay has replaced', async () => {
+it('a bounce report contains the original Message-ID even if a relay has replaced it', async () => {
   const relays = deliveryStatus({ messageId: '<0102019aaaf5@relay.example>' });
   const message = await read(
     relays.replace(
@@ -65,7 +65,7 @@ it('reads a Message-ID that a relay has replaced', async () => {
   ]);
 });
 
-it('names the program that wrote a report in free text', async () => {
+it('the program that wrote a bounce report in free text is recognised', async () => {
   for (const [text, program] of [
     [
       'Subject: failure notice\n\nHi. This is the qmail-send program at mx.example.com.\nI am afraid',
@@ -81,7 +81,7 @@ it('names the program that wrote a report in free text', async () => {
     assert.deepEqual(await read(text), { type: 'unreadable report', program });
 });
 
-it('splits an mbox into its messages, however it is chunked', async () => {
+it('an mbox is split into its messages, however it is chunked', async () => {
   const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
   const one = `${deliveryStatus().replace('’', "'")}\r\nFrom here on, nothing is new.\r\n\r\n>From x 10:00\r\n`;
   const long = `Subject: long\r\n\r\n${'x'.repeat(2_500_000)}\r\n\r\n`;
@@ -108,7 +108,7 @@ it('splits an mbox into its messages, however it is chunked', async () => {
     }
 });
 
-it('reads a complaint that returns only the headers of the mail', async () => {
+it('a spam complaint is read even if it contains only the headers of the mail', async () => {
   assert.deepEqual(
     await read(feedbackReport({ messageId: '<an-id@example.com>', mailFrom: 'b-1@bounce.example' })),
     {
@@ -121,14 +121,14 @@ it('reads a complaint that returns only the headers of the mail', async () => {
   );
 });
 
-it('reads a truncated report if the report part is complete', async () => {
+it('a truncated bounce report is read if its report part is complete', async () => {
   const text = deliveryStatus({ messageId: '<an-id@example.com>' });
   const cut = await read(text.slice(0, text.indexOf('Date: Fri, 20 Nov 2026 12:00:00')));
   assert.equal(cut.type, 'delivery status');
   assert.deepEqual(cut.messageIds, ['<an-id@example.com>']);
 });
 
-it('reads nothing else as a report', async () => {
+it('mail that is not a bounce report or complaint is ignored', async () => {
   const nested = Array.from(
     { length: 60 },
     (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,

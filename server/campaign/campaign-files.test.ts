@@ -17,7 +17,7 @@ import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/camp
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 
 describe('campaign files', () => {
-  it('accept Windows line ends and a byte order mark', () =>
+  it('campaign files may have Windows line ends and a byte order mark', () =>
     withCampaignCopy((folder) => {
       for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
         const place = path.join(folder, file);
@@ -26,7 +26,7 @@ describe('campaign files', () => {
       assert.deepEqual(campaignMistakes(folder), []);
     }));
 
-  it('report a missing file and name one that differs in capitals or extension', () =>
+  it('a missing campaign file is reported with any file of a similar name', () =>
     withCampaignCopy((folder) => {
       for (const [from, to] of [
         ['consent.yaml', 'Consent.yaml'],
@@ -46,7 +46,7 @@ describe('campaign files', () => {
       );
     }));
 
-  it('report media whose content does not match the extension', () =>
+  it('media whose content does not match the file extension is reported', () =>
     withCampaignCopy((folder) => {
       cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
       writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
@@ -74,7 +74,7 @@ function makePicture(folder: string, ...typed: readonly string[]) {
 }
 
 describe('npm run picture', () => {
-  it('writes every size and format of a picture of the page', () =>
+  it('npm run picture writes every size and format of a picture', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -88,7 +88,7 @@ describe('npm run picture', () => {
       assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
     }));
 
-  it('refuses a picture that is too small, names the required size, and writes nothing', () =>
+  it('npm run picture refuses a picture that is too small and names the required size', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'small.png');
       await drawPicture(picture, 1279, 2000);
@@ -112,7 +112,7 @@ describe('npm run picture', () => {
       assert.equal(makePicture(folder, 'avatar-jane-doe', drawing).status, 0);
     }));
 
-  it('refuses an unknown place on the page and suggests the nearest one', () =>
+  it('npm run picture refuses an unknown place on the page and suggests the nearest one', () =>
     withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
       await drawPicture(picture, 1280, 1024);
@@ -133,7 +133,7 @@ describe('npm run picture', () => {
 });
 
 describe('campaign warnings', () => {
-  it('report unused files, large files and long words without stopping anything', () =>
+  it('unused files, large files and long words only cause warnings', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(campaignWarnings(folder), []);
       writeFileSync(path.join(folder, 'media/old.png'), 'x');
@@ -175,8 +175,8 @@ const SAMPLES = [TEST_CAMPAIGN, GERMAN_CAMPAIGN].map((folder) => ({
   site: read(folder, 'site.yaml') as Site,
 }));
 
-describe('the sample campaign', () => {
-  it('is recognised by the people and publishers of both shipped campaigns', () => {
+describe('sample campaign', () => {
+  it('sample content is recognised by the people and publishers in both shipped campaigns', () => {
     assert.deepEqual(
       SAMPLE.people,
       SAMPLES.flatMap(({ landing }) => landing.testimonials?.cards.map(({ name }) => name) ?? []),
@@ -187,7 +187,7 @@ describe('the sample campaign', () => {
     );
   });
 
-  it('is recognised by each of its figures about people, and by no others', () => {
+  it('sample content is recognised by its figures about people, but not by other figures', () => {
     const claims = SAMPLES.flatMap(({ landing }) => [
       ...(landing.figures?.flatMap(({ value, from = '' }) => [value, from]) ?? []),
       ...(landing.testimonials?.cards.map(({ metric }) => metric) ?? []),
@@ -208,7 +208,7 @@ describe('the sample campaign', () => {
       );
   });
 
-  it('is reported with every place where its words remain', () =>
+  it('remaining sample content is reported with every place', () =>
     withCampaignCopy((folder) => {
       const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
@@ -220,7 +220,7 @@ describe('the sample campaign', () => {
       ]);
     }));
 
-  it('is reported until its last word is replaced', () =>
+  it('sample content is reported until its last word is replaced', () =>
     withCampaignCopy((folder) => {
       const change = (
         file: string,

@@ -24,15 +24,15 @@ const withContent = (
     test(folder, readCampaign(folder));
   });
 
-describe('a campaign folder', () => {
-  it('is reported in one sentence if it is missing', () => {
+describe('campaign folder', () => {
+  it('a missing campaign folder is reported in one sentence', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
       type: 'mistakes',
       mistakes: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
 
-  it('has no mistakes in the shipped, example and test campaigns', () => {
+  it('the shipped, example and test campaigns have no mistakes', () => {
     for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
       const result = readCampaign(path.join(PROJECT_FOLDER, folder));
       assert.deepEqual(result.type === 'mistakes' ? result.mistakes : [], []);
@@ -41,7 +41,7 @@ describe('a campaign folder', () => {
 });
 
 describe('campaign mistakes', () => {
-  it('give the path relative to the project, or absolute for a campaign elsewhere', () => {
+  it('a campaign mistake has a path relative to the project, or absolute for a folder elsewhere', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
       assert(result.type === 'mistakes');
@@ -51,7 +51,7 @@ describe('campaign mistakes', () => {
     assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
-  it('include a missing picture, film or logo that the words name', () =>
+  it('a missing picture, film or logo that the words name is reported as a mistake', () =>
     withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (folder, result) => {
       assert(result.type === 'mistakes');
       const line =
@@ -78,7 +78,7 @@ describe('campaign mistakes', () => {
     }));
 });
 
-describe('the sections of the landing page', () => {
+describe('sections of the landing page', () => {
   const mistakesIn = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
     const found: string[] = [];
     withContent(
@@ -95,7 +95,7 @@ describe('the sections of the landing page', () => {
     return found;
   };
 
-  it('can be omitted one by one, or all of them', () => {
+  it('the landing page can omit any or all optional sections', () => {
     const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
     for (const left of [...all.map((name) => [name]), all])
       assert.deepEqual(
@@ -108,7 +108,7 @@ describe('the sections of the landing page', () => {
       );
   });
 
-  it('always include the hero, the closing card and the section of the open pages', () => {
+  it('the landing page requires a hero, a closing card and the section of its open pages', () => {
     assert.deepEqual(
       mistakesIn((landing) => {
         delete landing['hero'];
@@ -122,7 +122,7 @@ describe('the sections of the landing page', () => {
     );
   });
 
-  it('can be linked from the footer only if they exist', () => {
+  it('the footer can link to a section only if it exists', () => {
     const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
     assert.deepEqual(mistakesIn(withoutProof, '#benefits'), []);
     assert.match(
@@ -146,7 +146,7 @@ describe('the sections of the landing page', () => {
     );
   });
 
-  it('accept every name and alias of a Tabler icon', () => {
+  it('a section accepts every name and alias of a Tabler icon', () => {
     for (const icon of ['rocket', 'mail-opened', '2fa'])
       assert.deepEqual(
         mistakesIn(({ benefits }) => {
@@ -170,8 +170,8 @@ describe('the sections of the landing page', () => {
   });
 });
 
-describe('the operator’s words', () => {
-  it('are used verbatim', () =>
+describe('words of the campaign', () => {
+  it("the operator's words are shown verbatim", () =>
     withContent(
       { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
       (_, result) => {
@@ -184,12 +184,12 @@ describe('the operator’s words', () => {
       },
     ));
 
-  it('get a new consent version only with a new consent wording', () => {
+  it('the consent version changes only with the consent wording', () => {
     assert.equal(consentVersion('a'), consentVersion('a'));
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
-  it('show HTML in the article as text and report it', () =>
+  it('HTML in the article is shown as text and reported', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (folder, result) => {
@@ -202,13 +202,13 @@ describe('the operator’s words', () => {
       },
     ));
 
-  it('can include tables and strikethrough in the article; wide tables scroll by keyboard', () => {
+  it('the article can contain strikethrough and tables, which scroll by keyboard if wide', () => {
     const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
     assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
-  it('give a picture of the article the size in its file name', () => {
+  it('a picture in the article has the size in its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
     assert.match(
       html,

@@ -27,7 +27,7 @@ const formIn = (folder: string) => {
 };
 
 describe('form.yaml', () => {
-  it('adds no question if it is missing or empty', () =>
+  it('a missing or empty form.yaml adds no question', () =>
     withCampaignCopy((folder) => {
       assert.deepEqual(formIn(folder).fields, []);
       for (const text of ['', '# fields:\n#   - id: phone\n', '\n  # Nothing\r\n\n']) {
@@ -37,7 +37,7 @@ describe('form.yaml', () => {
       }
     }));
 
-  it('is shipped as a commented example that is valid once uncommented', () => {
+  it('the commented example in form.yaml is valid once uncommented', () => {
     for (const place of ['campaign', 'examples/german'])
       withCampaignCopy((folder) => {
         const file = path.join(folder, 'form.yaml');
@@ -49,7 +49,7 @@ describe('form.yaml', () => {
       });
   });
 
-  it('accepts every entry described in docs/customising.md', () => {
+  it('form.yaml accepts every entry described in docs/customising.md', () => {
     const guide = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'customising.md'), 'utf8');
     const [, example = ''] = /```yaml\n(fields:\n[^`]*)```/.exec(guide) ?? [];
     assert.deepEqual(mistakesIn(example), []);
@@ -62,7 +62,7 @@ describe('form.yaml', () => {
       assert.match(guide, new RegExp(`^\\| \`${entry}\``, 'm'), `docs/customising.md explains ${entry}`);
   });
 
-  it('has default messages in English and German and requires them in other languages', () => {
+  it('form.yaml must contain its messages unless the page is in English or German', () => {
     withCampaignCopy((folder) => {
       assert.equal(formIn(folder).messages.required, 'Please answer this question');
       writeFileSync(
@@ -82,7 +82,7 @@ describe('form.yaml', () => {
     assert.deepEqual(mistakesIn('# fields:\n', 'fr'), []);
   });
 
-  it('can offer all countries as a single choice, but not as a multiple choice', () => {
+  it('all countries fit into a single choice, but not into a multiple choice', () => {
     const countries = Array.from({ length: 249 }, (_, at) => `A country of some length, number ${at}`);
     const form = (kind: string) =>
       `fields:\n  - { id: land, label: Land, kind: ${kind}, options: ${JSON.stringify(countries)} }\n`;
@@ -90,7 +90,7 @@ describe('form.yaml', () => {
     assert.match(mistakesIn(form('choices')).join('\n'), /and a form takes 3000/);
   });
 
-  it('refuses a question whose ID or label an import reads as another column', () => {
+  it('a question is refused if an import would read its ID or label as another column', () => {
     const ask = (id: string, label: string) =>
       mistakesIn(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
     for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
@@ -152,7 +152,7 @@ describe('form.yaml', () => {
       ':3:5: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
     ],
   ] as const)
-    it(`reports by line ${mistakes.join(' ')}`, () => {
+    it(`a mistake in form.yaml is reported by line: ${mistakes.join(' ')}`, () => {
       const found = mistakesIn(form);
       for (const mistake of mistakes)
         assert.ok(found.includes(`campaign/form.yaml${mistake}`), `${mistake}\n${found.join('\n')}`);

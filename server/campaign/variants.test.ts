@@ -31,8 +31,8 @@ const landing = (folder: string, variant: string | null) => {
   return result.words;
 };
 
-describe('a variant of the page', () => {
-  it('overrides single entries and replaces lists as a whole', () => {
+describe('variants of the page', () => {
+  it('a variant overrides single entries and replaces lists as a whole', () => {
     const file = `hero:
   headline: Write Emails That Get Answers
 benefits:
@@ -53,7 +53,7 @@ sections: [testimonials, benefits]
     });
   });
 
-  it('has the consent version of its own wording, or else the campaign’s', () => {
+  it("a variant has the consent version of its own wording, or else the campaign's", () => {
     withVariants(
       { 'b/consent.yaml': 'text: Send me the guide and what is like it.', 'c/landing.yaml': '# nothing yet' },
       (folder) => {
@@ -74,7 +74,7 @@ sections: [testimonials, benefits]
     );
   });
 
-  it('has its mistakes reported with file, line and fix', () => {
+  it('mistakes in a variant are reported with file, line and fix', () => {
     const file = `hero:
   headlin: Nearly
 benefits:
@@ -104,7 +104,7 @@ sections:
     );
   });
 
-  it('is reported if it omits a section that the footer links to', () => {
+  it('a variant that omits a section linked from the footer is reported', () => {
     withVariants({ 'b/landing.yaml': 'sections: [testimonials]' }, (folder) => {
       const site = path.join(folder, 'site.yaml');
       const text = readFileSync(site, 'utf8');
@@ -118,7 +118,7 @@ sections:
     });
   });
 
-  it('is reported for an invalid name and for unknown files', () => {
+  it('an invalid variant name and unknown variant files are reported', () => {
     const cure =
       'a variant may have landing.yaml, interface.yaml, consent.yaml; all others are the same for every variant.';
     assert.deepEqual(
@@ -141,7 +141,7 @@ sections:
     );
   });
 
-  it('does not repeat mistakes of the campaign’s own words', () => {
+  it("the check of a variant does not repeat mistakes in the campaign's own words", () => {
     withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
       const file = path.join(folder, 'landing.yaml');
       writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
@@ -165,7 +165,7 @@ describe('warnings about a variant', () => {
     ['a different headline', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
     ['a different consent', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
   ] as const)
-    it(`${isSame ? '' : 'do not '}report the same words as the page, with ${what}`, () => {
+    it(`a variant with ${what} causes ${isSame ? 'a' : 'no'} warning about the same words as the page`, () => {
       withVariants(files, (folder) =>
         assert.equal(
           warningsOf(folder).filter((warning) =>
@@ -177,7 +177,7 @@ describe('warnings about a variant', () => {
       );
     });
 
-  it('report a long headline, a separate consent wording and an unused file', () => {
+  it('a variant with a long headline, separate consent or an unused file causes warnings', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
     withVariants(
       { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },

@@ -112,7 +112,7 @@ function proseIn(source: string): { prose: string[]; names: string[] } {
 }
 
 describe('words for visitors', () => {
-  it('come from campaign/, never from the server’s code', () => {
+  it("words for visitors come from campaign/, never from the server's code", () => {
     const files = globSync(['server/**/*.ts', 'shared/api.ts'], { cwd: PROJECT_FOLDER })
       .map((file) => file.replaceAll(path.sep, '/'))
       .filter((file) => !file.endsWith('.test.ts') && !/^server\/(?:db|codes|jobs|consent)\//.test(file))
@@ -145,7 +145,7 @@ describe('words for visitors', () => {
     );
   });
 
-  it('are found when added to the server’s code', () => {
+  it("words for visitors that are added to the server's code are found", () => {
     const noticed = [
       `sendError(reply, 'unavailable', { sentence: 'Please try again.' });`,
       `reply.send('Not here');`,

@@ -19,8 +19,8 @@ import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  describe(`the consent chain on ${engine}`, () => {
-    it('proves a consent with its wording, version, times and IP addresses', () =>
+  describe(`consent chain on ${engine}`, () => {
+    it('the consent chain proves a consent with its wording, version, times and IP addresses', () =>
       withServer({ engine }, async (server) => {
         await agree(server, 'ada@example.com');
         await agree(server, 'eve@example.com');
@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('verifies after an erasure, against an older anchor, and holds nothing about the person', () =>
+    it('the consent chain still verifies after an erasure and contains nothing about the person', () =>
       withServer({ engine }, async (server) => {
         for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
         const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
@@ -84,7 +84,7 @@ for (const engine of ENGINES) {
         assert.equal(gone.exitCode, 1);
       }));
 
-    it('reports no error after any action of this product', () =>
+    it('the consent chain has no errors after any action of the product', () =>
       withServer({ engine }, async (server) => {
         const { database, service, config, now } = server;
         const { db } = database;
@@ -127,7 +127,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('is signed with the newest secret, and processes without it leave sealing to the others', () =>
+    it('the consent chain is signed only by processes with the newest secret', () =>
       withServer({ engine }, async (server) => {
         const { database, service, now } = server;
         await agree(server, 'ada@example.com');
@@ -157,14 +157,14 @@ for (const engine of ENGINES) {
   });
 }
 
-it('refuses a mistyped anchor without checking anything', () =>
+it('a mistyped anchor is refused before the consent chain is checked', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
     assert.deepEqual([exitCode, out], [2, '']);
     assert.match(notes, /An anchor is what "consent anchor" prints/);
   }));
 
-it('stays one chain when several processes seal at once', () =>
+it('several processes that seal at once produce one consent chain', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     for (let n = 0; n < 12; n += 1) await agree(server, `lead${n}@example.com`);
     const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
@@ -183,7 +183,7 @@ it('stays one chain when several processes seal at once', () =>
     }
   }));
 
-it('holds nothing about a person erased during sealing', () =>
+it('the consent chain contains nothing about a person erased during sealing', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await agree(server, 'ada@example.com');
     await server.advance(60);

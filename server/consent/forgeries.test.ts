@@ -183,8 +183,8 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
 ];
 
 for (const engine of ENGINES) {
-  describe(`the signed consent chain on ${engine}`, () => {
-    it('reports each forgery with its position, expected value and finding', () =>
+  describe(`forgeries in the consent chain on ${engine}`, () => {
+    it('each forgery is reported with its position, the expected value and the actual one', () =>
       withServer({ engine }, async (server) => {
         const head = await history(server);
         const { db } = server.database;
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await check(), []);
       }));
 
-    it('reveals an older copy of its entries and head only through the anchor', () =>
+    it('an older copy of the consent chain is revealed only by the anchor', () =>
       withServer({ engine }, async (server) => {
         for (const name of ['ada', 'eve']) await agree(server, `${name}@example.com`);
         await server.advance(61);
@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
         assert.match(anchored.notes, /compare it with an older backup/);
       }));
 
-    it('lists accepted errors separately, and later ones as errors', () =>
+    it('accepted errors in the consent chain are listed apart from later errors', () =>
       withServer({ engine }, async (server) => {
         const { service } = server;
         await history(server);
@@ -261,7 +261,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await verifyReport(server)).errors, [emptied(2), moved, unsigned(1)]);
       }));
 
-    it('is exported as sealed, with every error', () =>
+    it('the consent chain is exported as sealed, with every error', () =>
       withServer({ engine }, async (server) => {
         await history(server);
         const before = await rowsIn(server.database.db);

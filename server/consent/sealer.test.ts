@@ -28,7 +28,7 @@ async function withdraw({ database, now }: ServerUnderTest): Promise<void> {
 }
 
 describe('sealing while visitors are served', () => {
-  it('rests between batches for longer than they take', () =>
+  it('sealing pauses between batches for longer than the batches take', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);
@@ -40,7 +40,7 @@ describe('sealing while visitors are served', () => {
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
     }));
 
-  it('rests after each page of sealed rows, because there may be a million', () =>
+  it('sealing pauses after each page of sealed rows', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await agree(server, 'ada@example.com');
       await withdraw(server);
@@ -53,7 +53,7 @@ describe('sealing while visitors are served', () => {
 
 for (const engine of ENGINES)
   describe(`sealing on ${engine}`, () => {
-    it('keeps two consents of one person in the same millisecond apart, each with its own mail', () =>
+    it('two consents of one person in the same millisecond are sealed separately', () =>
       withServer({ engine }, async (server) => {
         const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
         assert.ok(phone && laptop);
@@ -84,8 +84,8 @@ for (const engine of ENGINES)
       }));
   });
 
-describe('a round of sealing', () => {
-  it('finds consents that could not be sealed for a long time', () =>
+describe('rounds of sealing', () => {
+  it('a round of sealing finds consents that could not be sealed for a long time', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { db } = server.database;
       const round = createSealer(server.service, () => false);
@@ -99,7 +99,7 @@ describe('a round of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 1);
     }));
 
-  it('finds consents from before the process was suspended or its clock moved forward', () =>
+  it('a round of sealing finds consents from before the process was suspended', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const round = createSealer(server.service, () => false);
       await agree(server, 'ada@example.com');
@@ -111,7 +111,7 @@ describe('a round of sealing', () => {
       assert.equal(await server.countRows('consent_chain'), 2);
     }));
 
-  it('finds consents that it left to a newer secret which was later withdrawn', () =>
+  it('a round of sealing finds consents left to a newer secret that was withdrawn', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
       await agree(server, 'ada@example.com');
@@ -130,7 +130,7 @@ describe('a round of sealing', () => {
     }));
 });
 
-it('finds new consents as fast in a long chain as in a short one', () =>
+it('new consents are found as fast in a long chain as in a short one', () =>
   withDatabase('postgres', async ({ db }) => {
     const id = sql`lpad(to_hex(n), 12, '0')`;
     const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;

@@ -91,8 +91,8 @@ const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, add
   });
 
 for (const engine of ENGINES) {
-  describe(`the funnel on ${engine}`, () => {
-    it('counts page views by source, for 200 and 304 alike', () =>
+  describe(`funnel on ${engine}`, () => {
+    it('page views are counted by source, for 200 and 304 alike', () =>
       withSite({ engine }, async (server, ask) => {
         const whole = await ask('/?utm_source=newsletter&utm_medium=email');
         assert.equal(whole.status, 200);
@@ -117,7 +117,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
       }));
 
-    it('counts a page view even if the visitor leaves during the response', () =>
+    it('a page view is counted even if the visitor leaves during the response', () =>
       withSite({ engine }, async (server) => {
         const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
         const request = Object.assign(new IncomingMessage(new Socket()), {
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await countedBy(server), ['seen direct 1']);
       }));
 
-    it('ignores opted-out visitors, robots, prefetches and requests that are not navigations', () =>
+    it('opted-out visitors, robots, prefetches and other non-navigation requests are not counted', () =>
       withSite({ engine }, async (server, ask) => {
         for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
           assert.equal((await ask('/', wish)).status, 200);
@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await countedBy(server), []);
       }));
 
-    it('counts reported steps by the source that the form would send', () =>
+    it('reported steps are counted by the source that the form would send', () =>
       withServer({ engine }, async (server) => {
         const visit = new URLSearchParams({ first: 'utm_source=newsletter', last: '' }).toString();
         for (const step of ['opened', 'quarter', 'half', 'three-quarters', 'whole']) {
@@ -189,7 +189,7 @@ for (const engine of ENGINES) {
         assert.equal(server.logLines.length, before, 'no reported step fills the log');
       }));
 
-    it('stores 200 rows per day and step for 10,000 invented sources', () =>
+    it('ten thousand invented sources store only 200 rows per day and step', () =>
       withSite({ engine }, async (server) => {
         const { funnel } = server.service;
         const seen = (source: string) =>
@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
         assert.ok((await countedBy(server)).includes('seen webinar 1'));
       }));
 
-    it('holds at most 5,000 different visits until the next write', () =>
+    it('the funnel keeps at most 5,000 different visits in memory until the next write', () =>
       withServer({ engine }, async (server) => {
         const { funnel } = server.service;
         for (let at = 0; at < 20_000; at += 1)
@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
         assert.equal(rows.find(({ source }) => source === 's0')?.count, 11, 'a known one is still counted');
       }));
 
-    it('adds up the counts of several processes within one limit', async () => {
+    it('funnel counts of several processes are added up within one limit', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
       const config: Config['database'] =
         engine === 'sqlite'
@@ -277,7 +277,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('keeps counts after a failed write and writes them the next time', () =>
+    it('funnel counts survive a failed write and are written the next time', () =>
       withDatabase(engine, async (database) => {
         const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
         const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
@@ -293,7 +293,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await counted(database), ['0 seen direct 3']);
       }));
 
-    it('deletes counts after two years', () =>
+    it('funnel counts are deleted after two years', () =>
       withDatabase(engine, async (database) => {
         const days = [20_000, 20_001, 20_700];
         await addFunnelCounts(
@@ -326,7 +326,7 @@ for (const engine of ENGINES) {
 }
 
 describe('pending page views', () => {
-  it('use bounded memory, however long their headers are', () =>
+  it('pending page views use bounded memory, however long their headers are', () =>
     withDatabase('sqlite', async (database) => {
       const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
       collectGarbage();
@@ -343,7 +343,7 @@ describe('pending page views', () => {
 });
 
 describe('POST /api/funnel', () => {
-  it('limits the reports of one network without affecting others', () =>
+  it('the limit on funnel reports from one network does not affect others', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const statuses = new Set<number>();
       for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
@@ -359,20 +359,20 @@ describe('POST /api/funnel', () => {
       assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
     }));
 
-  it('counts reports of common browsers, including those in apps', () =>
+  it('funnel reports from common browsers are counted, including those in apps', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
       assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
     }));
 
-  it('counts nothing with FUNNEL_COUNTING=off', () =>
+  it('FUNNEL_COUNTING=off stops all counting', () =>
     withSite({ engine: 'sqlite', env: { FUNNEL_COUNTING: 'off' } }, async (server, ask) => {
       assert.equal((await ask('/')).status, 200);
       assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
       assert.deepEqual(await countedBy(server), []);
     }));
 
-  it('has its counts moved from SQLite to PostgreSQL in pages', async () => {
+  it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
     const [source, target] = [await freshDatabase('sqlite'), await freshDatabase('postgres')];
     try {
       const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
@@ -391,7 +391,7 @@ describe('POST /api/funnel', () => {
     }
   });
 
-  it('remembers a limited number of networks', () => {
+  it('the limit on funnel reports remembers a limited number of networks', () => {
     const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
     assert.equal(count('10.0.0.1', 0).type, 'allowed');
     assert.equal(count('10.0.0.2', 1).type, 'allowed');

@@ -50,7 +50,7 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
 
 for (const engine of ENGINES) {
   describe(`housekeeping on ${engine}`, () => {
-    it('deletes a bounced e-mail address once no other data has it, and still suppresses it', () =>
+    it('housekeeping deletes a bounced e-mail address without other data but still suppresses it', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
@@ -85,7 +85,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('deletes unverified data after 30 days and keeps leads, receipts and their submissions', () =>
+    it('housekeeping deletes unverified data after 30 days and keeps leads and receipts', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('keeps data forever with RETENTION_DAYS=0 and deletes mail after MAIL_RETENTION_DAYS', () =>
+    it('RETENTION_DAYS=0 keeps all data except mail older than MAIL_RETENTION_DAYS', () =>
       withServer({ engine, env: { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '9' } }, async (server) => {
         await atDaysAgo(server, 400, async () => {
           await send(server, 'old@example.com');
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
         assert.equal(reports[0]?.outbox, 1);
       }));
 
-    it('deletes in small transactions and lets requests in between', () =>
+    it('housekeeping deletes in small transactions and lets requests in between', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7 }]);
       }));
 
-    it('deletes each row once when two processes run at the same time', () =>
+    it('two simultaneous housekeeping processes delete each row once', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('submissions'), 0);
       }));
 
-    it('stops between two steps when the process stops', () =>
+    it('housekeeping stops between two steps when the process stops', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {
           await send(server, 'old@example.com');

@@ -69,8 +69,8 @@ const SERVERS: { readonly engine: Engine; readonly server: ServerUnderTest }[] =
 for (const engine of ENGINES) SERVERS.push({ engine, server: await sharedServer({ engine }) });
 
 for (const { engine, server } of SERVERS) {
-  describe(`every route of the API on ${engine}`, () => {
-    it('refuses other methods with 405 and an Allow header', async () => {
+  describe(`API routes on ${engine}`, () => {
+    it('API routes refuse other methods with 405 and an Allow header', async () => {
       for (const [url, allowed] of Object.entries(ROUTES)) {
         for (const method of METHODS.filter((name) => !allowed.includes(name))) {
           await expectRefusal(server, { method, url }, `${method} ${url}`);
@@ -82,7 +82,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('answers 404 to unknown paths, including near misses', async () => {
+    it('an unknown API path gets 404, even if it is nearly right', async () => {
       for (const url of words(`
         /api /api?x /api/ /api/100% /api/leads% /api/lead /api/leads/ /api/leads/1 /api/LEADS
         /api/../etc/passwd /api/%2e%2e/x`)) {
@@ -102,7 +102,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('refuses other content types, large bodies, encodings and invalid JSON', async () => {
+    it('API routes refuse other content types, large bodies, encodings and invalid JSON', async () => {
       for (const [url, body] of Object.entries(BODIES)) {
         const json = JSON.stringify(body);
         for (const type of [
@@ -144,7 +144,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('refuses requests from other sites with 403', async () => {
+    it('API routes refuse requests from other sites with 403', async () => {
       for (const [url, body] of Object.entries(BODIES)) {
         const foreign: Record<string, string>[] = [
           { origin: 'https://evil.example' },
@@ -173,7 +173,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('accepts its own page under any name of this machine', () =>
+    it('API routes accept the page under any name of this machine', () =>
       withServer(
         { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
         async (own) => {
@@ -202,7 +202,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('warns the operator once about a page opened under a host other than PUBLIC_URL’s', () =>
+    it("the operator is warned once about a page opened under a host other than PUBLIC_URL's", () =>
       withServer({ engine }, async (own) => {
         const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
         for (let count = 0; count < 2; count += 1) {
@@ -213,7 +213,7 @@ for (const { engine, server } of SERVERS) {
         assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
       }));
 
-    it('refuses fields that are missing, mistyped, empty, too long or not plain text', async () => {
+    it('the form refuses fields that are missing, mistyped, empty, too long or not plain text', async () => {
       const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
       const wrongLines = [
         '',
@@ -280,7 +280,7 @@ for (const { engine, server } of SERVERS) {
       await expectNothingHappened(server);
     });
 
-    it('uses the error messages of the specification', async () => {
+    it('API errors use the messages in the specification', async () => {
       const said = async (changes: Record<string, unknown>) =>
         expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes));
       assert.equal(await said({ name: 'A' }), 'Name must be at least 2 characters');
@@ -291,7 +291,7 @@ for (const { engine, server } of SERVERS) {
       assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
     });
 
-    it('answers 429 with a wait to a network over its limit, and counts IPv6 by /64', () =>
+    it('a network over its limit gets 429 with a wait, and IPv6 is counted by /64', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (own) => {
@@ -317,7 +317,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('sends an e-mail address at most five codes an hour and ten a day, from any number of networks', () =>
+    it('an e-mail address gets at most five codes an hour and ten a day, from any network', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (own) => {
         let asked = 0;
         const ask = async () => {
@@ -345,7 +345,7 @@ for (const { engine, server } of SERVERS) {
         assert.equal((await ask()).statusCode, 202);
       }));
 
-    it('treats a limit of 0 as unlimited', () =>
+    it('a limit of 0 means unlimited', () =>
       withServer(
         {
           engine,
@@ -367,7 +367,7 @@ for (const { engine, server } of SERVERS) {
         },
       ));
 
-    it('answers 503 with a sentence while the database is unreachable, and so does health', () =>
+    it('API routes and health respond with 503 while the database is unreachable', () =>
       withServer({ engine }, async (own) => {
         assert.equal((await own.app.inject('/api/health')).statusCode, 200);
         await own.database.close();
@@ -387,7 +387,7 @@ for (const { engine, server } of SERVERS) {
   });
 }
 
-it('the code request’s response has exactly the fields of the shared schema', () =>
+it('the response to a code request has exactly the fields of the shared schema', () =>
   withServer({ engine: 'sqlite' }, async (own) => {
     const answer = (await createVisitor(own).post('/api/leads', filledForm())).json<CodeRequested>();
     assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds', 'sender']);

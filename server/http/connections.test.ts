@@ -100,16 +100,16 @@ const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-len
 const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
 const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 
-describe('a client with many connections', () => {
+describe('clients with many connections', () => {
   const attacks = {
     'that are silent': '',
     'with half a head': HALF_A_HEAD,
     'with half a body': HALF_A_BODY,
     'that are idle after a response': ANSWERED,
-    'whose responses it does not read': FILMS,
+    'whose responses are not read': FILMS,
   };
   for (const [what, say] of Object.entries(attacks)) {
-    it(`${what} does not lock out visitors, from one IP address or many`, () =>
+    it(`many connections ${what} do not lock out visitors`, () =>
       withPort({ siteFolder: TEST_DIST }, async (server) => {
         await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
         await expectService(server.port, 'one address');
@@ -134,8 +134,8 @@ describe('a client with many connections', () => {
   }
 });
 
-describe('a connection', () => {
-  it('with a complete request is never ended before its response', () =>
+describe('connections', () => {
+  it('a connection with a complete request is never closed before its response', () =>
     withPort({ engine: 'postgres' }, async (server) => {
       let release = () => {};
       const held = new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ describe('a connection', () => {
       assert.equal(await waiting, 202);
     }));
 
-  it('of a trusted proxy is exempt from the limit per network', async () => {
+  it('a connection of a trusted proxy is exempt from the limit per network', async () => {
     for (const trusted of ['127.0.0.2/32', '1']) {
       await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
         await server.attack('127.0.0.2', 10);
@@ -171,7 +171,7 @@ describe('a connection', () => {
     }
   });
 
-  it('of a trusted proxy is the last to be closed', () =>
+  it('a connection of a trusted proxy is the last to be closed', () =>
     withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
       await server.attack('127.0.0.2', 8);
       const kept = [...server.sockets];
@@ -180,7 +180,7 @@ describe('a connection', () => {
       assert.ok(kept.every(({ destroyed }) => !destroyed));
     }));
 
-  it('that reads slowly has a response counted once it is sent', () =>
+  it('a response that is read slowly is counted once it is sent', () =>
     withPort({ siteFolder: TEST_DIST }, async (server) => {
       const answered = async () => {
         const { body } = await server.metrics.render();
@@ -195,7 +195,7 @@ describe('a connection', () => {
       socket.destroy();
     }));
 
-  it('is counted in the metrics while open', () =>
+  it('an open connection is counted in the metrics', () =>
     withPort({}, async (server) => {
       const open = async () =>
         Number(/^lead_page_connections_open (\d+)$/m.exec((await server.metrics.render()).body)?.[1]);

@@ -12,12 +12,12 @@ import { createHandleError, createSendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
-describe('an error response', () => {
+describe('error responses', () => {
   const words = readCampaign(path.resolve(import.meta.dirname, '../../campaign'));
   assert(words.type === 'campaign');
   const { errors } = words.campaign;
 
-  it('uses the words and the language of the campaign', async () => {
+  it('an error response has the words and the language of the campaign', async () => {
     const german = {
       ...errors,
       'too-many-codes': 'An diese Adresse gingen schon mehrere Codes. Bitte {when} wieder, {when}.',
@@ -43,7 +43,7 @@ describe('an error response', () => {
     assert.equal(broken.body, german['internal-error']);
   });
 
-  it('reaches a client that is still sending its body, and keeps the connection for the next request', () =>
+  it('an error response reaches a client that is still sending its body', () =>
     withServer({ engine: 'sqlite' }, async ({ app }) => {
       const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -83,7 +83,7 @@ const FULL_POSTGRES =
   'The disk of PostgreSQL is full, so forms are refused. Free some space; no restart is needed here.';
 
 describe('GET /api/health without database writes', () => {
-  it('answers 503 on a full SQLite file until there is room and a minute has passed', () =>
+  it('health responds with 503 on a full SQLite file until there is room again', () =>
     withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
       const { db } = server.database;
       const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
@@ -104,7 +104,7 @@ describe('GET /api/health without database writes', () => {
       assert.equal(await sendForm(server), 202);
     }));
 
-  it('probes with a write at intervals, and only after a failure', () =>
+  it('health tests a write at intervals, but only after a failure', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
       await ask();
@@ -125,7 +125,7 @@ describe('GET /api/health without database writes', () => {
       assert.equal(await tries(server), 1);
     }));
 
-  it('answers 503 on a read-only SQLite file until a write succeeds', () =>
+  it('health responds with 503 on a read-only SQLite file until a write succeeds', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { db } = server.database;
       await sql`pragma query_only = on`.execute(db);
@@ -139,7 +139,7 @@ describe('GET /api/health without database writes', () => {
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('answers 503 on a read-only PostgreSQL until a write succeeds', () =>
+  it('health responds with 503 on a read-only PostgreSQL until a write succeeds', () =>
     withServer({ engine: 'postgres' }, async (server) => {
       assert.equal(await sendForm(server), 202);
       await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
@@ -156,7 +156,7 @@ describe('GET /api/health without database writes', () => {
       assert.deepEqual(await health(server), WELL);
     }));
 
-  it('answers 503 on a SQLite file that another program has locked', () =>
+  it('health responds with 503 on a SQLite file that another program has locked', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
@@ -180,7 +180,7 @@ describe('GET /api/health without database writes', () => {
       }
     }));
 
-  it('answers 503 on SQLite with a full disk', { skip: whyNoDisk() }, () =>
+  it('health responds with 503 for SQLite on a full disk', { skip: whyNoDisk() }, () =>
     withSmallDisk({ size: '2m' }, async (disk) => {
       const env = { ...WITHOUT_BREAKER, DATABASE_URL: `file:${path.join(disk, 'leads.db')}` };
       await withServer({ engine: 'sqlite', env }, async (server) => {
@@ -196,7 +196,7 @@ describe('GET /api/health without database writes', () => {
   );
 
   it(
-    'answers 503 on PostgreSQL with a full disk, even if small writes succeed',
+    'health responds with 503 for PostgreSQL on a full disk, even if small writes succeed',
     { skip: whyNoDisk() || behindPgBouncer() },
     () =>
       withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>

@@ -20,7 +20,7 @@ const REFUSED =
 const { app } = await sharedServer({ engine: 'sqlite', siteFolder: TEST_DIST });
 const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
 
-it('requests with several hosts, no host or an invalid host get 400 on every path', async () => {
+it('a request with several hosts, no host or an invalid host gets 400 on every path', async () => {
   for (const first of [
     'GET / HTTP/1.1',
     'GET /api/live HTTP/1.1',
@@ -54,7 +54,7 @@ it('requests with several hosts, no host or an invalid host get 400 on every pat
   assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
 });
 
-it('the page under another name of its host redirects to PUBLIC_URL', () =>
+it('a page opened under another name of its host redirects to PUBLIC_URL', () =>
   withServer(
     {
       engine: 'sqlite',
@@ -89,7 +89,7 @@ it('the page under another name of its host redirects to PUBLIC_URL', () =>
     },
   ));
 
-it('a visitor with 30 kB of cookies gets the page; with more, advice to clear them', async () => {
+it('a visitor with more than 30 kB of cookies is told to clear them', async () => {
   const open = (kilobytes: number) =>
     ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
   assert.match(await open(30), /^HTTP\/1\.1 200 /);
@@ -99,7 +99,7 @@ it('a visitor with 30 kB of cookies gets the page; with more, advice to clear th
   );
 });
 
-it('a request with ambiguous length (request smuggling) is refused by the parser', async () => {
+it('a request of ambiguous length (request smuggling) is refused', async () => {
   for (const lengths of [
     ['Content-Length: 2', 'Content-Length: 2'],
     ['Content-Length: 2', 'Content-Length: 3'],

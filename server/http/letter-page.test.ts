@@ -23,7 +23,7 @@ function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
   return { html: body.toString(), policy };
 }
 
-it('a letter page’s policy allows only its one inline script and style', () => {
+it('the policy of a page linked from mail allows only its one inline script and style', () => {
   for (const colors of [
     undefined,
     { accent: { light: '#1c4e8a', dark: '#9cc3f0' }, plate: { light: '#17365e', dark: '#1b3a63' } },
@@ -39,7 +39,7 @@ it('a letter page’s policy allows only its one inline script and style', () =>
   }
 });
 
-it('a letter page has the mark or logo, the year, and links that work outside the landing page', () => {
+it('a page linked from mail has the logo, the year and working links', () => {
   const year = String(new Date().getFullYear());
   const { html } = pageOf();
   assert.match(html, /<header><a href="\/"><svg [^>]*>.*?<\/svg><span>Guide &amp; Co<\/span>/);

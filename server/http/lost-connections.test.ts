@@ -46,8 +46,8 @@ async function expectNoFailure(server: ServerUnderTest): Promise<void> {
 }
 
 for (const engine of ENGINES) {
-  describe(`a client on ${engine} that disconnects`, () => {
-    it('before its connection is accepted leaves nothing stored, mailed or counted as a failure', () =>
+  describe(`disconnecting clients on ${engine}`, () => {
+    it('a client that disconnects before its connection is accepted leaves nothing stored or mailed', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (const text of [FORM, CODE]) {
@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 1);
       }));
 
-    it('before its request is handled is not served', () =>
+    it('a request whose client disconnects before it is handled is dropped', () =>
       withServer({ engine }, async (server) => {
         for (const [url, payload] of [
           [API.leads, filledForm()],
@@ -87,7 +87,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('after its connection is accepted leaves no row without an IP address', () =>
+    it('a client that disconnects after its connection is accepted leaves no row without an IP address', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (let count = 0; count < CLIENTS; count += 1) {

@@ -14,7 +14,7 @@ import { until } from '#testing/until.ts';
 
 // SQLite finishes one request before the next, so few are ever pending.
 describe('load shedding', () => {
-  it('answers 503 with Retry-After, finishes accepted requests, and still reports health', () =>
+  it('an overloaded server responds with 503 but finishes accepted requests', () =>
     withServer({ engine: 'postgres', maxInHand: 5 }, async (server) => {
       const asks = Array.from({ length: 40 }, (_, index) =>
         createVisitor(server, `203.0.113.${index}`).post(
@@ -40,7 +40,7 @@ describe('load shedding', () => {
     }));
 });
 
-describe('a late event loop', () => {
+describe('late event loop', () => {
   const WITHIN_MS = 10_000;
   const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
@@ -51,7 +51,7 @@ describe('a late event loop', () => {
     return app;
   }
 
-  it('makes the server answer 503', async () => {
+  it('the server responds with 503 while its event loop is late', async () => {
     const app = await appThatSheds(20);
     await until(
       async () => {
@@ -64,7 +64,7 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('does not refuse the first visitor if the start caused it', async () => {
+  it('the first visitor is not refused if the start made the event loop late', async () => {
     const app = await appThatSheds(1_000);
     block(1_200);
     await app.ready();
@@ -74,7 +74,7 @@ describe('a late event loop', () => {
     await app.close();
   });
 
-  it('does not refuse visitors if a busy machine delayed the end of the start', async () => {
+  it('visitors are not refused if a busy machine delayed the end of the start', async () => {
     const app = await appThatSheds(1_000);
     await app.ready();
     await until(() => app.memoryUsage().eventLoopDelay > 0, WITHIN_MS, 1);
@@ -85,11 +85,11 @@ describe('a late event loop', () => {
   });
 });
 
-describe('a process over its memory limit', () => {
+describe('memory limit', () => {
   const GB = 1024 ** 3;
   const MB = 1024 ** 2;
 
-  it('answers 503, and its health asks for a restart', () =>
+  it('a process over its memory limit responds with 503, and its health asks for a restart', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
       await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
@@ -102,7 +102,7 @@ describe('a process over its memory limit', () => {
       assert.ok(Number(health.headers['retry-after']) > 0);
     }));
 
-  it('has a limit of 80 % of its container or machine, at most the heap limit plus 512 MB', () => {
+  it('the memory limit is 80 % of available memory, at most 512 MB above the heap limit', () => {
     const heapLimit = 2 * GB;
     const share = (bytes: number) => bytes * 0.8;
     assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
@@ -147,10 +147,10 @@ it('responses that are read slowly do not count as pending requests', async () =
   }
 });
 
-describe('an incomplete request', () => {
+describe('incomplete requests', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-  it('does not take a place from other visitors, in any number', () =>
+  it('any number of incomplete requests takes no place from other visitors', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);
@@ -164,7 +164,7 @@ describe('an incomplete request', () => {
       server.app.server.closeAllConnections();
     }));
 
-  it('gets a response and is disconnected, even if the client never closes', { timeout: 60_000 }, () =>
+  it('an incomplete request gets a response and is disconnected', { timeout: 60_000 }, () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const { ended } = await connectAndSay(Number(new URL(url).port), HALF);

@@ -52,8 +52,8 @@ const COUNTED: readonly (readonly [title: string, trusted: string, ...rows: read
   ],
 ];
 
-describe('the IP address of a visitor', () => {
-  it('is the connection’s by default, and a missing TRUST_PROXY is logged once', () =>
+describe('IP address of a visitor', () => {
+  it("the visitor's IP address is the connection's unless TRUST_PROXY is set", () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       assert.equal(await addressOf(server, '203.0.113.7'), PROXY);
       assert.equal(await addressOf(server, '203.0.113.8'), PROXY);
@@ -62,7 +62,7 @@ describe('the IP address of a visitor', () => {
     }));
 
   for (const [title, trusted, ...rows] of COUNTED)
-    it(`is ${title}`, () =>
+    it(`the visitor's IP address is ${title}`, () =>
       withServer({ engine: 'sqlite', env: { TRUST_PROXY: trusted } }, async (server) => {
         for (const [forwardedFor, counts, from] of rows)
           assert.equal(await addressOf(server, forwardedFor, from), counts, forwardedFor);
@@ -71,8 +71,8 @@ describe('the IP address of a visitor', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`an invalid X-Forwarded-For entry on ${engine}`, () => {
-    it('counts as the nearest trusted proxy, at any length', () =>
+  describe(`invalid X-Forwarded-For entry on ${engine}`, () => {
+    it('an invalid X-Forwarded-For entry of any length counts as the nearest trusted proxy', () =>
       withServer({ engine, env: { TRUST_PROXY: '2', LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         for (const [forwardedFor, counts] of [
           [LONG, PROXY],
@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
         assert.equal(verified.statusCode, 400);
       }));
 
-    it('does not give a stranger a fresh limit', () =>
+    it('an invalid X-Forwarded-For entry does not give a stranger a fresh limit', () =>
       withServer({ engine, env: { TRUST_PROXY: '1', LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const statuses: number[] = [];
         for (const index of [1, 2, 3]) {
@@ -106,8 +106,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('readAddress', () => {
-  it('reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
+describe('notation of IP addresses', () => {
+  it('readAddress reads IP addresses with a port, brackets or a zone, and IPv4 in IPv6', () => {
     const written: Record<string, string> = {
       '203.0.113.7': '203.0.113.7',
       ' 203.0.113.7\t': '203.0.113.7',
@@ -125,7 +125,7 @@ describe('readAddress', () => {
     for (const [text, address] of Object.entries(written)) assert.equal(readAddress(text), address, text);
   });
 
-  it('returns null for any other text', () => {
+  it('readAddress returns null for text that is not an IP address', () => {
     for (const text of [
       '',
       ' ',
@@ -155,8 +155,8 @@ describe('readAddress', () => {
   });
 });
 
-describe('a trusted proxy', () => {
-  it('is recognised by its network in every notation of network and IP address', () => {
+describe('trusted proxies', () => {
+  it('a trusted proxy is recognised by its network in any notation', () => {
     const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '198.51.100.9', 'loopback']);
     for (const address of ['10.1.2.3', '2001:db8:1::1', '198.51.100.9', '127.0.0.9', '::1']) {
       assert.ok(isProxy(address, 0), address);

@@ -71,8 +71,8 @@ function build(project: string, text: string, now = NOW, campaign = path.join(pr
 
 const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
 
-describe('a release', () => {
-  it('exists only once published', () =>
+describe('releases', () => {
+  it('a release exists only once it is published', () =>
     withProject((project, dist) => {
       const folder = build(project, 'one');
       assert.equal(newestRelease(dist), null);
@@ -82,7 +82,7 @@ describe('a release', () => {
       assert.ok(!existsSync(folder));
     }));
 
-  it('is not stored twice if its bytes are identical', () =>
+  it('a release is not stored twice if its bytes are identical', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW);
       const again = build(project, 'one');
@@ -91,7 +91,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [first]);
     }));
 
-  it('is the newest if published last, even after the clock was set back', () =>
+  it('the release published last is the newest, even after the clock was set back', () =>
     withProject((project, dist) => {
       const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
       publishRelease(dist, one, NOW);
@@ -104,7 +104,7 @@ describe('a release', () => {
       assert.equal(releasesIn(dist).length, 3);
     }));
 
-  it('is kept for a day after its replacement', () =>
+  it('a release is kept for a day after its replacement', () =>
     withProject((project, dist) => {
       const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
       const second = publishRelease(dist, build(project, 'two'), NOW);
@@ -116,7 +116,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
     }));
 
-  it('is separate from killed builds, which are removed after an hour', () =>
+  it('a killed build is never taken for a release and is removed after an hour', () =>
     withProject((project, dist) => {
       const killed = build(project, 'one', NOW - HOUR_MS - 1);
       const underWay = build(project, 'two', NOW - HOUR_MS);
@@ -128,7 +128,7 @@ describe('a release', () => {
       assert.deepEqual(releasesIn(dist), ['.something else']);
     }));
 
-  it('is served only while its sources are unchanged', () =>
+  it('a release is served only while its sources are unchanged', () =>
     withProject((project, dist) => {
       const complaint = (sitePath?: string) => {
         const found = findRelease(project, undefined, sitePath);
@@ -165,7 +165,7 @@ describe('a release', () => {
       assert.equal(complaint(), 'release');
     }));
 
-  it('lists every file of the build as a source', () => {
+  it('a release lists every file of the build as a source', () => {
     const project = path.resolve(import.meta.dirname, '..', '..');
     const known = readSources(project, path.join(project, 'campaign'));
     const seen = new Set<string>();
@@ -185,7 +185,7 @@ describe('a release', () => {
     );
   });
 
-  it('belongs to one campaign and must match its words', () =>
+  it('a release belongs to one campaign and must match its words', () =>
     withProject((project, dist) => {
       const other = path.join(project, 'examples', 'german');
       write(other, 'landing.yaml', 'headline: Eins');
@@ -244,7 +244,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 }
 
 it(
-  'a build next to a running server leaves its files available, and every server finds the files of both releases',
+  'a build next to a running server keeps the files of both releases available',
   { timeout: 300_000 },
   async () => {
     const { folder: project, remove } = copyProject();

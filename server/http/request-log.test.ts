@@ -16,8 +16,8 @@ const dropped = (server: ServerUnderTest) => read(server).filter(({ msg }) => ms
 
 const TOO_MANY = LOG_LINES.refusedOrFailed + 50;
 
-describe('log lines of requests', () => {
-  it('are limited per network without hiding other networks', () =>
+describe('log lines about requests', () => {
+  it('log lines about one network are limited without hiding other networks', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const stranger = createVisitor(server, '203.0.113.7');
       for (let count = 0; count < TOO_MANY; count += 1)
@@ -36,7 +36,7 @@ describe('log lines of requests', () => {
       assert.equal(withStatus(server, 503), 1);
     }));
 
-  it('are limited for failures and their errors until an hour has passed', () =>
+  it('log lines about failures are limited until an hour has passed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await sql`alter table outbox rename to elsewhere`.execute(server.database.db);
       const failures = () =>
@@ -51,7 +51,7 @@ describe('log lines of requests', () => {
       assert.equal(failures(), LOG_LINES.refusedOrFailed + 2);
     }));
 
-  it('omit successful health checks', () =>
+  it('successful health checks are not logged', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const route of [API.live, API.health])
         assert.equal((await createVisitor(server).get(route)).statusCode, 200);

@@ -50,8 +50,8 @@ const get = await overConnection(server);
 const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
 after(() => agent.destroy());
 
-describe('the encoding of a file', () => {
-  it('follows Accept-Encoding', async () => {
+describe('encoding of files', () => {
+  it('the encoding of a file follows Accept-Encoding', async () => {
     for (const [accepted, expected] of [
       ['gzip, deflate, br, zstd', 'br'],
       ['gzip', 'gzip'],
@@ -82,21 +82,21 @@ describe('the encoding of a file', () => {
     }
   });
 
-  it('is identity without Vary for an uncompressed file', async () => {
+  it('a file that is never compressed is sent unencoded and without Vary', async () => {
     const response = await get(FILM, { 'accept-encoding': 'br, gzip' });
     assert.equal(response.headers['content-encoding'], undefined);
     assert.equal(response.headers.vary, undefined);
     assert.deepEqual(response.rawPayload, film);
   });
 
-  it('is identity for an absurdly long Accept-Encoding', async () => {
+  it('an absurdly long Accept-Encoding gets the unencoded file', async () => {
     const response = await get('/', { 'accept-encoding': `${','.repeat(600)}br` });
     assert.equal(response.headers['content-encoding'], undefined);
   });
 });
 
-describe('an entity tag', () => {
-  it('is strong and differs for each encoding', async () => {
+describe('entity tags', () => {
+  it('an entity tag is strong and differs for each encoding', async () => {
     for (const url of ['/', chunk]) {
       const tags = await Promise.all(
         ['br', 'gzip', 'identity'].map(
@@ -108,7 +108,7 @@ describe('an entity tag', () => {
     }
   });
 
-  it('in If-None-Match gets 304 with the headers of a 200', async () => {
+  it('a matching If-None-Match gets 304 with the headers of a 200', async () => {
     for (const url of ['/', '/robots.txt', chunk, FILM]) {
       const accept = { 'accept-encoding': 'br' };
       const whole = await get(url, accept);
@@ -138,7 +138,7 @@ describe('an entity tag', () => {
     }
   });
 
-  it('missing from If-Match gets 412', async () => {
+  it('an If-Match without the current entity tag gets 412', async () => {
     const etag = String((await get(FILM)).headers.etag);
     for (const tags of [etag, `"other", ${etag}`, '*'])
       assert.equal((await get(FILM, { 'if-match': tags, range: 'bytes=0-9' })).statusCode, 206, tags);
@@ -149,15 +149,15 @@ describe('an entity tag', () => {
     }
   });
 
-  it('of the 404 page never gets 304', async () => {
+  it('the 404 page never gets 304', async () => {
     const response = await get('/no/such/page', { 'if-none-match': '*', range: 'bytes=0-9' });
     assert.equal(response.statusCode, 404);
     assert.match(response.body, /404 Page Not Found/);
   });
 });
 
-describe('a range request', () => {
-  it('gets 206 with the requested bytes', async () => {
+describe('range requests', () => {
+  it('a range request gets 206 with the requested bytes', async () => {
     const last = film.length - 1;
     for (const [range, first, end] of [
       ['bytes=0-99', 0, 99],
@@ -179,7 +179,7 @@ describe('a range request', () => {
     }
   });
 
-  it('with an invalid range gets the whole file', async () => {
+  it('an invalid range request gets the whole file', async () => {
     for (const range of [
       'bytes=',
       'bytes=-',
@@ -199,7 +199,7 @@ describe('a range request', () => {
     }
   });
 
-  it('beyond the end gets 416 with the length', async () => {
+  it('a range request beyond the end gets 416 with the length', async () => {
     for (const range of [`bytes=${film.length}-`, `bytes=${'9'.repeat(400)}-`, 'bytes=-0']) {
       const response = await get(FILM, { range });
       assert.equal(response.statusCode, 416, range);
@@ -213,7 +213,7 @@ describe('a range request', () => {
     assert.equal(refused.headers.vary, 'accept-encoding');
   });
 
-  it('of a compressed file gets a range of the compressed bytes', async () => {
+  it('a range request for a compressed file gets a range of the compressed bytes', async () => {
     for (const url of ['/', chunk]) {
       for (const encoding of ['br', 'gzip']) {
         const accept = { 'accept-encoding': encoding };
@@ -237,7 +237,7 @@ describe('a range request', () => {
     }
   });
 
-  it('gets the whole file if If-Range does not match', async () => {
+  it('a range request gets the whole file if If-Range does not match', async () => {
     const etag = String((await get(FILM)).headers.etag);
     const range = 'bytes=0-9';
     assert.equal((await get(FILM, { range, 'if-range': etag })).statusCode, 206);
@@ -275,7 +275,7 @@ it('other methods on the page or a file get 405 with Allow', async () => {
   assert.equal((await get('/no/such/page', {}, 'POST')).statusCode, 404);
 });
 
-it('hashed files are cached for a year, others for an hour, the page not at all, each with its type', async () => {
+it('hashed files are cached for a year, others for an hour and the page not at all', async () => {
   for (const [url, type, cacheControl] of [
     ['/', 'text/html; charset=utf-8', 'no-cache'],
     [chunk, 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
@@ -329,7 +329,7 @@ it('every response has the same security headers and a unique ID', async () => {
   assert.equal((await get(`/?${'x'.repeat(3_000)}`)).statusCode, 414);
 });
 
-it('another spelling of a URL serves the same file; an unknown URL serves the 404 page', async () => {
+it('another spelling of a URL serves the same file, while an unknown URL gets 404', async () => {
   for (const [url, status] of [
     ['/robots%2Etxt', 200],
     ['/robots%2etxt?x', 200],
@@ -360,7 +360,7 @@ it('another spelling of a URL serves the same file; an unknown URL serves the 40
   }
 });
 
-it('served files are counted but not logged; refused and missing ones are both', async () => {
+it('served files are only counted, while refused and missing files are also logged', async () => {
   const counted = async (labels: string) =>
     Number(
       new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
@@ -398,7 +398,7 @@ it('served files are counted but not logged; refused and missing ones are both',
   }
 });
 
-it('an overloaded server answers 503 to the page and its files too', () =>
+it('an overloaded server also responds with 503 to requests for the page and its files', () =>
   withServer({ ...SITE, maxResidentBytes: 1 }, async (full) => {
     const getThere = await overConnection(full);
     await until(async () => (await getThere('/')).statusCode === 503);

@@ -35,8 +35,8 @@ const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).di
 const post = ({ app }: ServerUnderTest, url: string, payload: object, cookie = '') =>
   app.inject({ method: 'POST', url, payload, headers: { ...BROWSER, cookie } });
 
-describe('a page under a path', () => {
-  it('serves everything there, and every URL it sends has the path', () =>
+describe('page under a path', () => {
+  it('a page under a path serves everything there, and every URL in it has the path', () =>
     withServer(UNDER_A_PATH, async ({ app }) => {
       const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'identity' } });
       const page = await get('/guide/');
@@ -64,7 +64,7 @@ describe('a page under a path', () => {
         assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
     }));
 
-  it('gets the same response over a connection as through Fastify', () =>
+  it('a page under a path sends the same response over a connection as through Fastify', () =>
     withServer(UNDER_A_PATH, async ({ app }) => {
       const origin = await app.listen({ port: 0, host: '127.0.0.1' });
       const { body } = await app.inject('/guide/');
@@ -78,7 +78,7 @@ describe('a page under a path', () => {
       }
     }));
 
-  it('serves only probes outside it, and redirects the bare path to the page', () =>
+  it('a page under a path serves only probes outside it and redirects the bare path', () =>
     withServer(UNDER_A_PATH, async ({ app, logLines }) => {
       const origin = await app.listen({ port: 0, host: '127.0.0.1' });
       for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
@@ -108,7 +108,7 @@ describe('a page under a path', () => {
       assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
     }));
 
-  it('limits its cookies to the path and accepts forms only from its own host', () =>
+  it('a page under a path limits its cookies to it and accepts forms only from its host', () =>
     withServer(UNDER_A_PATH, async (server) => {
       const email = 'ada@example.com';
       const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
@@ -143,7 +143,7 @@ describe('a page under a path', () => {
       assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
     }));
 
-  it('mails links with the path, and their pages link within it', () =>
+  it('mail and linked pages of a page under a path contain only links with the path', () =>
     withServer({ ...UNDER_A_PATH, env: { ...UNDER_A_PATH.env, GUIDE_EMAIL: 'link' } }, async (server) => {
       const email = 'ada@example.com';
       const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));

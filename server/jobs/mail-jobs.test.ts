@@ -99,9 +99,9 @@ async function insertPutOff(server: ServerUnderTest, waiting: readonly string[])
 }
 
 for (const engine of ENGINES) {
-  describe(`a mail backlog on ${engine}`, () => {
+  describe(`mail backlog on ${engine}`, () => {
     for (const lane of ['network', 'recipient domain'] as const) {
-      it(`delays nobody else when the mail server falls silent at one ${lane}`, async () => {
+      it(`a mail server that is silent for one ${lane} delays nobody else`, async () => {
         const gate = createGate();
         const onRecipient = (address: string) => (address.endsWith('silent.example') ? gate.opened : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    it('lets a later visitor go before the rest of bursts from two networks', async () => {
+    it("a later visitor's mail overtakes bursts from two networks", async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('answers 503 with a sentence and a time when a new code would wait too long', () =>
+    it('a form gets 503 with a time if its code would wait too long', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // Five mails a second, and a code may wait for fifteen seconds.
         const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
@@ -169,7 +169,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('of one network refuses only that network', () =>
+    it('a mail backlog of one network refuses only that network', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         const waiting = Array.from({ length: 400 }, () => '198.51.100.1');
         await insertPast(server, { seconds: 10, sent: 50, waiting });
@@ -178,7 +178,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('honest@example.com');
       }));
 
-    it('is counted while it grows, even while the pace is unknown', async () => {
+    it('a growing mail backlog is counted even while the pace is unknown', async () => {
       const gate = createGate();
       const env = { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' };
       await withServer({ engine, env, inbox: { onMessage: () => gate.opened } }, async (server) => {
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('excludes mail already sent', () =>
+    it('a mail backlog excludes mail already sent', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         for (let count = 1; count <= 200; count += 1) {
           const response = await ask(server, '198.51.100.1', `quick-${count}@example.com`);
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
         assert.equal((await health(server)).statusCode, 200);
       }));
 
-    it('of mail put off lengthens the expected wait after many networks, even as new mail arrives', () =>
+    it('deferred mail for many networks lengthens the expected wait, even as new mail arrives', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // One mail in two seconds, so a mail after sixty would wait for two minutes.
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
@@ -215,14 +215,14 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.2', 'late@example.org')).statusCode, 503);
       }));
 
-    it('of mail put off does not delay mail after a few networks', () =>
+    it('deferred mail for a few networks does not delay later mail', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
         await insertPutOff(server, networks);
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
       }));
 
-    it('answers 202 in a short outage, 503 in a long one, and 202 once mail goes out again', () =>
+    it('forms get 202 in a short outage of the mail server and 503 in a long one', () =>
       withServer({ engine }, async (server) => {
         const { port } = server.inbox;
         await server.inbox.close();
@@ -250,7 +250,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it('made by a stranger with their own domain closes the form for nobody else', () =>
+    it("a mail backlog made by a stranger's own domain closes the form for nobody else", () =>
       withServer(
         {
           engine,
@@ -269,7 +269,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('of mail refused for everybody, in any words, is retried and makes the health check fail', async () => {
+    it('mail refused for everybody is retried and makes the health check fail', async () => {
       let reply: Error | null = smtpError(554, 'Nope');
       await withServer(
         { engine, env: WITHOUT_LIMITS, inbox: { onRecipient: () => reply } },
@@ -305,7 +305,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('of operator mail that its mail server puts off leaves the form open', () =>
+    it('a backlog of deferred mail to the operator does not close the form', () =>
       withServer(
         {
           engine,
@@ -338,7 +338,7 @@ for (const engine of ENGINES) {
         'op@example.org',
       ],
     ] as const)
-      it(`of ${about}, at which the mail server drops the connection, leaves the form open`, async () => {
+      it(`a mail server that drops the connection at ${about} does not close the form`, async () => {
         let isVerified = false;
         const inbox = cutOffAt((recipient) => isVerified && recipient === to);
         await withServer({ engine, env, inbox }, async (server) => {
@@ -354,7 +354,7 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('of one code, at which the mail server drops the connection, leaves the form open for everyone else', () =>
+    it('a mail server that drops the connection at one code does not close the form for others', () =>
       withServer(
         { engine, inbox: cutOffAt((recipient) => recipient === 'one@odd.example') },
         async (server) => {
@@ -366,7 +366,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('of a guide, at which the mail server falls silent, leaves the form open', () =>
+    it('a mail server that falls silent at a guide does not close the form', () =>
       withServer({ engine }, async (server) => {
         const now = server.now() - 3_600_000;
         const recipient = 'ada@example.com';
@@ -383,7 +383,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
       }));
 
-    it('starts the life and countdown of a late code at its mailing', async () => {
+    it('the lifetime and countdown of a late code start when it is mailed', async () => {
       let refuses = true;
       const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -419,7 +419,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('limits the life of a late code to two lifetimes', async () => {
+    it('the lifetime of a late code is limited to two lifetimes', async () => {
       let refuses = true;
       const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {

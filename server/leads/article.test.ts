@@ -48,8 +48,8 @@ async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise
 }
 
 for (const engine of ENGINES)
-  describe(`the first reading on ${engine} without webhooks`, () => {
-    it('is stored without another statement when the article comes with the verification response', async () => {
+  describe(`first reading on ${engine} without webhooks`, () => {
+    it('a first reading needs no extra statement if the article comes with verification', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -68,7 +68,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('is not noted when the link in a mail is opened, until its reader scrolls', () =>
+    it('an article opened from a mail counts as read only once its reader scrolls', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -83,7 +83,7 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('is noted in the session of the code, even when the link is opened there', () =>
+    it('a first reading is stored in the session of the code, even through the link in a mail', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -93,7 +93,7 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('is noted when the article is fetched; later readings only check that the lead exists', async () => {
+    it('a first reading is stored when the article is fetched, but later readings are not', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('is noted for an earlier lead who reads with a new code', () =>
+    it('a first reading is stored for an earlier lead who reads with a new code', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -130,7 +130,7 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       }));
 
-    it('withholds no article if it cannot be noted, and the next reading is noted', () =>
+    it('a first reading that cannot be stored does not withhold the article', () =>
       withServer({ engine }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
@@ -160,8 +160,8 @@ function addDownload(folder: string): void {
 }
 
 for (const engine of ENGINES) {
-  describe(`the guide file on ${engine}`, () => {
-    it('is sent complete, and only to a verified visitor', () =>
+  describe(`guide file on ${engine}`, () => {
+    it('the guide file is sent complete and only to a verified visitor', () =>
       withLastingCampaignCopy(async (folder) => {
         addDownload(folder);
         await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('responds with 404 where the campaign has none', () =>
+    it('the guide file gets 404 if the campaign has none', () =>
       withServer({ engine }, async (server) => {
         const { visitor } = await becomeLead(server, 'ada@example.com');
         const answer = await visitor.get(API.guideFile);

@@ -20,7 +20,7 @@ import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#
 const countEntered = async ({ database }: ServerUnderTest) =>
   (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
 
-it('entering a code mailed late takes the address lock first, so two requests never wait for each other', () =>
+it('two requests at the entry of a late code never wait for each other', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     const { visitor, code: digits } = await askForCode(server);
     const { database } = server;
@@ -36,8 +36,8 @@ it('entering a code mailed late takes the address lock first, so two requests ne
   }));
 
 for (const engine of ENGINES) {
-  describe(`a visitor who enters codes on ${engine}`, () => {
-    it('has five wrong attempts per challenge, not reset by a resend; the next send begins a new challenge', () =>
+  describe(`attempts on ${engine}`, () => {
+    it('a challenge allows five wrong attempts, which a resend does not reset', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const first = await ask(visitor);
@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
         assert.equal(await countEntered(server), 1, 'only entered codes are marked as used');
       }));
 
-    it('has codes that no other browser uses once every attempt is used up, with or without a cookie', () =>
+    it('a code whose attempts are used up works in no other browser', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code: dead } = await askForCode(server);
         const rider = createVisitor(server);
@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('continues with a new code on each of two devices without attempts', () =>
+    it('each of two devices without attempts can continue with a new code', () =>
       withServer({ engine }, async (server) => {
         const [phone, laptop] = [createVisitor(server, '203.0.113.1'), createVisitor(server, '203.0.113.2')];
         await ask(phone);
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('learns that cookies and a new code help when shared attempts are used up, and they do', () =>
+    it('a visitor who has used up shared attempts can continue with cookies and a new code', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
       }));
 
-    it('learns when the next code may be sent if all attempts and codes are used up', () =>
+    it('a visitor without attempts and codes is told when the next code may be sent', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 3))).statusCode, 200);
       }));
 
-    it('gets a response to each of many parallel attempts that use up a challenge, and can start again', () =>
+    it('each of many parallel attempts gets a response, and the visitor can start again', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } }, async (server) => {
         let mails = 0;
         for (let round = 0; round < 8; round += 1) {
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 8);
       }));
 
-    it('is not limited by attempts made while no code was live, even without a cookie', () =>
+    it('attempts made while no code was live do not limit a visitor', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         for (let round = 0; round < 4; round += 1) {
@@ -194,7 +194,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(device, code, 'grace@example.com')).statusCode, 200);
       }));
 
-    it('gets a new code when the shared attempts of a moment or a day are used up', () =>
+    it('a visitor gets a new code after the shared attempts are used up', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const [first, second] = [createVisitor(server), createVisitor(server)];
@@ -213,7 +213,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(second, own)).statusCode, 200);
       }));
 
-    it('does not reveal to a stranger who waits for a code, before or after any number of attempts', () =>
+    it('attempts do not reveal to a stranger who is waiting for a code', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const owner = createVisitor(server, '203.0.113.1');
@@ -251,7 +251,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(differences, []);
       }));
 
-    it('cannot be locked out by a stranger, before or after asking for a code', () =>
+    it('a stranger cannot lock a visitor out, before or after a code is requested', () =>
       withServer({ engine }, async (server) => {
         const stranger = createVisitor(server, '198.51.100.1');
         const burn = async (who: Visitor) => {
@@ -268,7 +268,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it('keeps attempts and code screen for one e-mail address while its browser enters another’s code', () =>
+    it("entering another person's code keeps the attempts and code screen of the browser", () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -289,7 +289,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(receipts, [{ same_browser: 1 }, { same_browser: 1 }]);
       }));
 
-    it('returns to the code screen when the verification response was lost, and gets in with the same code', () =>
+    it('a visitor whose verification response was lost gets in with the same code', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();

@@ -46,8 +46,8 @@ async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<s
 }
 
 for (const engine of ENGINES) {
-  describe(`a consent receipt on ${engine}`, () => {
-    it('names the wording that the page showed, current or earlier', () =>
+  describe(`consent receipts on ${engine}`, () => {
+    it('a consent receipt contains the wording that the page showed, current or earlier', () =>
       withServer({ engine }, async (server) => {
         const today = createVisitor(server);
         assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('never names an unknown wording: the page is asked to reload, and nothing is stored', () =>
+    it('a form with an unknown consent wording is not stored, and the page is asked to reload', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { version } = server.campaign.consent;
@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('records that no wording was stated', () =>
+    it('a consent receipt records that no wording was stated', () =>
       withServer({ engine }, async (server) => {
         const program = createVisitor(server);
         const response = await ask(program, null);
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
         assert.match(receipt?.text ?? '', /^The wording was not stated/);
       }));
 
-    it('keeps the time and IP address of the consent, not those of a later resend', () =>
+    it('a consent receipt has the time and IP address of the consent, not of a later resend', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
         const agreedAt = server.now();
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         assert.notEqual(receipt?.user_agent, 'Resend/1');
       }));
 
-    it('refers to the corrected form, or to one accepted with a new wording', () =>
+    it('a consent receipt refers to the corrected form, or to the one with newly accepted wording', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
         const { version, text } = server.campaign.consent;
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('records whether the code was entered in the browser that sent the form', () =>
+    it('a consent receipt records whether the code was entered in the browser of the form', () =>
       withServer({ engine }, async (server) => {
         const { version } = server.campaign.consent;
         const visitor = createVisitor(server, '203.0.113.1');

@@ -21,8 +21,8 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  describe(`a lead on ${engine}`, () => {
-    it('asks for a code, verifies it and reads the article, with proof of consent', () =>
+  describe(`leads on ${engine}`, () => {
+    it('a visitor who enters the code can read the article, with proof of consent', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         const locked = await visitor.get('/api/article');
@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
         assert.ok(receipt && receipt.verified_at >= receipt.given_at);
       }));
 
-    it('gets the article with the verification response only if the page asks and the browser keeps cookies', () =>
+    it('the article comes with the verification response only if the browser keeps cookies', () =>
       withServer({ engine }, async (server) => {
         const headers = { prefer: WITH_ARTICLE };
         const { visitor, code } = await askForCode(server);
@@ -127,7 +127,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
       }));
 
-    it('returns as the same lead with another receipt and the same response', () =>
+    it('a returning lead gets another receipt and the same response', () =>
       withServer({ engine }, async (server) => {
         const first = createVisitor(server, '203.0.113.1');
         const unknown = await ask(first);
@@ -155,7 +155,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
-    it('gets the same response for a wrong, an expired, a used and an unknown code', () =>
+    it('a wrong, an expired, a used and an unknown code get the same response', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         const wrong = await enter(visitor, wrongFor(code));
@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 1);
       }));
 
-    it('gets no second mail within the resend time, from any browser of the same network', () =>
+    it('a visitor gets no second mail within the resend time, even from another browser', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const first = await ask(visitor);
@@ -200,7 +200,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
       }));
 
-    it('can enter either of the two newest codes, so a slow mail strands no visitor', () =>
+    it('either of the two newest codes works, so a slow mail strands no visitor', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const codes: string[] = [];
@@ -214,7 +214,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
       }));
 
-    it('is let in again in a browser that used another challenge’s code, and its attempts are counted', () =>
+    it('a browser that has used the code of another challenge can enter it again', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -230,7 +230,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
       }));
 
-    it('gets one receipt and correct responses when two live codes are entered at once', () =>
+    it('two live codes entered at once produce one receipt', () =>
       withServer(
         {
           engine,
@@ -271,7 +271,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('gets a working code after the clock was set back', () =>
+    it('a visitor gets a working code after the clock was set back', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -292,7 +292,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, code)).statusCode, 200);
       }));
 
-    it('cannot open the article with a forged or foreign cookie', () =>
+    it('a forged or foreign cookie does not open the article', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
@@ -321,7 +321,7 @@ for (const engine of ENGINES) {
         assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last forever');
       }));
 
-    it('gets the code screen back only in the same browser', () =>
+    it('a visitor gets the code screen back only in the same browser', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();
@@ -349,7 +349,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get('/api/challenge')).statusCode, 204, 'it waits for no code any more');
       }));
 
-    it('gets an error, and no form is stored, when its mail cannot be queued', () =>
+    it('a form whose mail cannot be queued gets an error and is not stored', () =>
       withServer({ engine }, async (server) => {
         await sql`alter table outbox rename column payload to payload_away`.execute(server.database.db);
         const response = await ask(createVisitor(server));
@@ -359,7 +359,7 @@ for (const engine of ENGINES) {
         await sql`alter table outbox rename column payload_away to payload`.execute(server.database.db);
       }));
 
-    it('pays with a proof of work for filling in the honeypot, and no form is dropped silently', () =>
+    it('a visitor who fills in the honeypot has to solve a proof of work', () =>
       withServer({ engine }, async (server) => {
         const robot = createVisitor(server);
         const response = await ask(robot, { website: 'https://spam.example' });
@@ -371,7 +371,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('submissions'), 1);
       }));
 
-    it('may have a name and company in any script', () =>
+    it('a lead may have a name and company in any script', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const name = 'Żółć 李小龍 🦊 👩‍💻';

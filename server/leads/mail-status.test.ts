@@ -19,8 +19,8 @@ const mailStatusOf = async (visitor: Visitor) =>
 const events = (server: ServerUnderTest, count: number) => until(() => server.mailEvents.length === count);
 
 for (const engine of ENGINES) {
-  describe(`the delivery status of a code mail on ${engine}`, () => {
-    it('is delayed while a mail server defers the code, and sent once accepted', async () => {
+  describe(`delivery status of a code on ${engine}`, () => {
+    it('the delivery status of a code is "delayed" while a mail server defers it', async () => {
       let deferrals = 1;
       const onRecipient = () => (deferrals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -35,7 +35,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is waiting at first, and delayed after an unusually long wait', async () => {
+    it('the delivery status of a code is "delayed" after an unusually long wait', async () => {
       let answer = (): void => {};
       const answered = new Promise<null>((resolve) => {
         answer = () => resolve(null);
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is refused after a final refusal, until another code is asked for', async () => {
+    it('the delivery status of a code is "refused" until another code is requested', async () => {
       let refusals = 1;
       const onRecipient = () => (refusals-- > 0 ? smtpError(550, 'No such user here') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is shown to the asking browser and to one that shares the code, and to no stranger', () =>
+    it('the delivery status of a code is shown only to browsers that asked for it', () =>
       withServer(
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('reads the same for a known lead and an unknown e-mail address', () =>
+    it('the delivery status of a code is the same for a lead and an unknown e-mail address', () =>
       withServer({ engine }, async (server) => {
         const lead = createVisitor(server, '203.0.113.7');
         await lead.post(API.leads, filledForm());
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
         assert.equal(known?.mail, 'sent');
       }));
 
-    it('can be polled as often as the page does, without counting against a limit', () =>
+    it('the page can poll the delivery status without counting against a limit', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (server) => {
@@ -148,8 +148,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the sender on the code screen', () => {
-  it('is the address only, with the promised code and after a reload', () =>
+describe('sender on the code screen', () => {
+  it("the code screen shows only the sender's e-mail address, even after a reload", () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const visitor = createVisitor(server);
       const requested = await visitor.post(API.leads, filledForm());
@@ -157,7 +157,7 @@ describe('the sender on the code screen', () => {
       assert.equal((await visitor.get(API.challenge)).json<OpenChallenge>().sender, 'guide@example.com');
     }));
 
-  it('is the actual sender when MAIL_FROM is unset', () =>
+  it('the code screen shows the actual sender when MAIL_FROM is unset', () =>
     withServer(
       { engine: 'sqlite', env: { MAIL_FROM: '', PUBLIC_URL: 'http://guide.example.org' } },
       async (server) => {

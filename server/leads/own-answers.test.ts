@@ -57,7 +57,7 @@ const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'l
 
 for (const engine of ENGINES) {
   describe(`answers to custom questions on ${engine}`, () => {
-    it('are stored with their labels, restored, and copied to the lead', () =>
+    it('answers to custom questions are stored with their labels and copied to the lead', () =>
       withForm(engine, FORM, async (server) => {
         const visitor = createVisitor(server);
         const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
@@ -71,7 +71,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await storedIn(server, 'leads'), [stored]);
       }));
 
-    it('are refused if they fit no question, and nothing is stored or mailed', () =>
+    it('an answer that fits no custom question is refused, and nothing is stored or mailed', () =>
       withForm(engine, FORM, async (server) => {
         const refused = async (answers: unknown, headers = {}) => {
           const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(), /Countess/);
       }));
 
-    it('are ignored like any unknown field if the campaign asks none', () =>
+    it('answers are ignored like any unknown field if the campaign has no custom questions', () =>
       withForm(engine, null, async (server) => {
         const visitor = createVisitor(server);
         assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
@@ -116,7 +116,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
       }));
 
-    it('stay readable under their former label after the list has changed', () =>
+    it('answers stay readable under their former label after the questions change', () =>
       inFolder(async (folder) => {
         const env = {
           DATABASE_URL:
@@ -163,7 +163,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('from an import fill the gaps in the lead’s first form', () =>
+    it("imported answers fill the gaps in the lead's first form", () =>
       withForm(engine, FORM, async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
@@ -184,7 +184,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
       }));
 
-    it('are not copied to an existing lead from a code entered in another browser', () =>
+    it('answers are not copied to an existing lead if another browser enters the code', () =>
       withForm(engine, FORM, async (server) => {
         const owner = createVisitor(server, '198.51.100.1');
         await askWith(owner, { job_title: 'Countess' });

@@ -17,8 +17,8 @@ const attemptsOf = ({ database }: ServerUnderTest) =>
   database.db.selectFrom('submissions').select('wrong_attempts').execute();
 
 for (const engine of ENGINES) {
-  describe(`concurrent requests of visitors on ${engine}`, () => {
-    it('admit both tabs that enter the same code, with one lead, one receipt and no attempt used up', () =>
+  describe(`concurrent requests on ${engine}`, () => {
+    it('two tabs that enter the same code are both admitted as one lead', () =>
       withServer({ engine }, async (server) => {
         const { visitor: tab, code } = await askForCode(server);
         const tabs = [tab, newTab(server, tab)] as const;
@@ -33,7 +33,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
       }));
 
-    it('admit both tabs that enter the code of another browser in their network', () =>
+    it('two tabs that enter the code of another browser in their network are both admitted', () =>
       withServer({ engine }, async (server) => {
         await ask(createVisitor(server));
         const code = await newestCode(server);
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
 
-    it('give back an attempt when a verification response was lost, so the same code works seven times', () =>
+    it('a lost verification response uses up no attempt, so the same code works seven times', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         const lost = newTab(server, visitor);
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
       }));
 
-    it('compare no more than five of many parallel attempts without cookies, and leave the owner five', () =>
+    it('many parallel attempts without cookies leave the owner five attempts', () =>
       withServer({ engine }, async (server) => {
         const { visitor: owner, code } = await askForCode(server, '203.0.113.1');
         const responses = await Promise.all(
@@ -79,7 +79,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it('refuse a code whose e-mail address is erased during the comparison', () =>
+    it('a code is refused if its e-mail address is erased during the comparison', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         await server.advance(0);
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
           assert.equal(await server.countRows(table), 0, table);
       }));
 
-    it('erase a lead verified a moment before, and end its session', () =>
+    it('erasing a lead verified a moment ago ends the session', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         await server.advance(0);
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         if (entered.statusCode === 200) assert.equal((await visitor.get('/api/article')).statusCode, 401);
       }));
 
-    it('verify a code while the next one is asked for, with one lead, one receipt and no attempt used up', () =>
+    it('a code can be verified while the next one is requested', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         await server.advance(60);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([...new Set((await attemptsOf(server)).map((row) => row.wrong_attempts))], [0]);
       }));
 
-    it('mail a code in a new challenge when it is asked for right after the previous one was entered', () =>
+    it('a code requested right after the previous one was entered starts a new challenge', () =>
       withServer({ engine }, async (server) => {
         const { visitor, code } = await askForCode(server);
         await server.advance(60);
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), again.statusCode === 200 ? 2 : 1);
       }));
 
-    it('do not reset the attempts of a challenge by a resend between wrong codes', () =>
+    it('a resend between wrong codes does not reset the attempts of the challenge', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);

@@ -58,8 +58,8 @@ const SERVERS: { readonly engine: Engine; readonly shared: ServerUnderTest }[] =
 for (const engine of ENGINES) SERVERS.push({ engine, shared: await sharedServer({ engine }) });
 
 for (const { engine, shared } of SERVERS) {
-  describe(`the unsubscribe link on ${engine}`, () => {
-    it('does nothing when opened, and unsubscribes when the button is pressed', () =>
+  describe(`unsubscribe link on ${engine}`, () => {
+    it('the unsubscribe link does nothing until its button is pressed', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         for (const method of ['GET', 'HEAD'] as const) {
@@ -85,7 +85,7 @@ for (const { engine, shared } of SERVERS) {
         assert.equal(withdrawal.user_agent, 'Mail/1');
       }));
 
-    it('accepts the one click of a mail program, in both forms, from anywhere, and once', () =>
+    it('the one-click request of a mail program unsubscribes once, from anywhere', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         const parts = [
@@ -118,7 +118,7 @@ for (const { engine, shared } of SERVERS) {
       ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
       ['list-unsubscribe=one-click', 'application/x-www-form-urlencoded'],
     ] as const)
-      it(`counts "${payload}" with ${type ?? 'no content type'} as a click`, async () => {
+      it(`an unsubscribe request with "${payload}" and ${type ?? 'no content type'} is accepted`, async () => {
         const before = await reasons(shared);
         const { leadId } = await becomeLead(shared, `lead-${before.length}@example.com`);
         const headers = type === undefined ? {} : { 'content-type': type };
@@ -128,7 +128,7 @@ for (const { engine, shared } of SERVERS) {
         assert.deepEqual(await reasons(shared), [...before, 'unsubscribed']);
       });
 
-    it('reads no more than 4 kB', () =>
+    it('an unsubscribe request of more than 4 kB is refused', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         const refused = await press(server, url, { payload: 'x'.repeat(5_000) });
@@ -137,7 +137,7 @@ for (const { engine, shared } of SERVERS) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('cannot be guessed, and does not reveal who is a lead', () =>
+    it('the unsubscribe link cannot be guessed and does not reveal who is a lead', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const url = pathOf(server, leadId);
@@ -171,7 +171,7 @@ for (const { engine, shared } of SERVERS) {
         }
       }));
 
-    it('works with an old secret as long as the operator keeps it', () =>
+    it('the unsubscribe link works with an old secret as long as the operator keeps it', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const old = 'a-secret-of-last-year-0123456789abcdefghij';
@@ -188,7 +188,7 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('keeps a suppression after its secret is lost, and a new consent still lifts it', () =>
+    it('a suppression outlasts its secret until a new consent', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
         const { db } = server.database;
@@ -204,7 +204,7 @@ for (const { engine, shared } of SERVERS) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('sends one webhook event', () =>
+    it('unsubscribing sends one webhook event', () =>
       withReceiver(undefined, async (receiver) => {
         const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
         await withServer({ engine, env }, async (server) => {
@@ -220,7 +220,7 @@ for (const { engine, shared } of SERVERS) {
         });
       }));
 
-    it('is undone only by a new verified consent', () =>
+    it('unsubscribing can be undone only by a new verified consent', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await press(server, url);
@@ -236,7 +236,7 @@ for (const { engine, shared } of SERVERS) {
         assert.equal(await server.countRows('withdrawals'), 2);
       }));
 
-    it('adds its withdrawal to the chain in order, between consents of the same round', () =>
+    it('unsubscribing adds a withdrawal to the consent chain in the right order', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
@@ -259,7 +259,7 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('records its withdrawal in timeline, chain and proof, which can be checked even after an erasure', () =>
+    it('a withdrawal appears in timeline, chain and proof, even after an erasure', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
@@ -311,7 +311,7 @@ for (const { engine, shared } of SERVERS) {
   });
 }
 
-it('keeps an e-mail address suppressed that the operator added', () =>
+it('unsubscribing keeps a suppression that the operator added', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const keys = pseudonymsOf(server.service.secrets, EMAIL);
     await suppress(server.database.db, { keys, reason: 'by-hand', email: EMAIL, now: server.now() });

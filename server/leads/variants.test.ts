@@ -31,7 +31,7 @@ const withVariants = (engine: Engine, work: (server: ServerUnderTest) => Promise
     work,
   );
 
-it('a browser with a copy of a variant gets that one again, even after another build, and no cache shares it', async () => {
+it('a browser with a cached variant gets the same variant again, even after another build', async () => {
   await withVariants('sqlite', async ({ app }) => {
     const get = (url: string, tag?: string) =>
       app.inject({ url, ...(tag !== undefined && { headers: { 'if-none-match': tag } }) });
@@ -55,8 +55,8 @@ it('a browser with a copy of a variant gets that one again, even after another b
 });
 
 for (const engine of ENGINES) {
-  describe(`the variant of a form on ${engine}`, () => {
-    it('is stored with form, lead and export, and its consent with the version of its wording', async () => {
+  describe(`variant of a form on ${engine}`, () => {
+    it('the variant is stored with form, lead and export, and with the consent to its wording', async () => {
       await withVariants(engine, async (server) => {
         const { database, campaign, service } = server;
         const own = campaign.variants.find(({ name }) => name === 'b');
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('can limit a report', async () => {
+    it('the report can be limited to a variant', async () => {
       await withVariants(engine, async (server) => {
         const headers = { referer: 'http://localhost/?utm_source=newsletter' };
         await becomeLead(server, 'one@example.com', 1, { form: { variant: 'a', name: 'One A' }, headers });
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is counted per step, and only for existing variants', async () => {
+    it('each step of the funnel is counted by variant, but only for existing variants', async () => {
       await withVariants(engine, async ({ app, database, service }) => {
         const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
         const report = (body: object, agent = browser) =>

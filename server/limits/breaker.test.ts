@@ -183,7 +183,7 @@ const NOT_OPENED: typeof OPENED = [
 ];
 
 for (const engine of ENGINES) {
-  describe(`the list-bomb breaker on ${engine}`, () => {
+  describe(`list-bomb breaker on ${engine}`, () => {
     const afterPast = async (past: (typeof OPENED)[number][1], status: number, reasons: readonly string[]) =>
       withServer({ engine }, async (server) => {
         for (const [at, codes] of past(decidedAt(server))) await insertPast(server, at, codes);
@@ -191,10 +191,11 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, reasons);
       });
     for (const [by, past] of OPENED)
-      it(`is opened by ${by}`, () => afterPast(past, 428, ['too few codes entered']));
-    for (const [by, past] of NOT_OPENED) it(`is not opened by ${by}`, () => afterPast(past, 202, []));
+      it(`the breaker opens because of ${by}`, () => afterPast(past, 428, ['too few codes entered']));
+    for (const [by, past] of NOT_OPENED)
+      it(`the breaker does not open because of ${by}`, () => afterPast(past, 202, []));
 
-    it('opens when too many codes go out in a minute, and asks strangers for a proof of work', () =>
+    it('the breaker opens when too many codes are mailed in a minute', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '3' } }, async (server) => {
         const waiting = createVisitor(server, '203.0.113.9');
         assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
@@ -225,7 +226,7 @@ for (const engine of ENGINES) {
         assert.equal(server.breakerReasons.length, 1);
       }));
 
-    it('opens on a page without a past, and on one whose past was an attack', () =>
+    it('the breaker opens on a page without history and on one whose history was an attack', () =>
       withServer({ engine }, async (server) => {
         await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
@@ -239,7 +240,7 @@ for (const engine of ENGINES) {
         assert.equal(server.breakerReasons.length, 2);
       }));
 
-    it('asks one to ten networks without entered codes for a proof of work, and stays closed for others', () =>
+    it('the breaker asks only networks without entered codes for a proof of work', () =>
       withServer({ engine }, async (server) => {
         const decided = decidedAt(server);
         await insertPast(server, decided, bomb(100, 1, everywhere));
@@ -253,7 +254,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
       }));
 
-    it('counts the 65,536 networks of one IPv6 line as one', () =>
+    it('the breaker counts the 65,536 networks of an IPv6 /48 as one', () =>
       withServer({ engine }, async (server) => {
         const line = bomb(500, 1, everywhere).map((code, index) => ({
           ...code,
@@ -267,7 +268,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
       }));
 
-    it('asks only the network with twenty strangers for a proof of work, whatever else it enters', () =>
+    it('the breaker asks only the network with twenty strangers for a proof of work', () =>
       withServer({ engine }, async (server) => {
         const own = list(70, (index) => ({
           email: `${index}@attacker.com`,
@@ -293,7 +294,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, []);
       }));
 
-    it('opens before codes expire when hardly any are entered', () =>
+    it('the breaker opens before codes expire when hardly any are entered', () =>
       withServer({ engine }, async (server) => {
         await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
         assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
@@ -301,7 +302,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 428);
       }));
 
-    it('is not opened by a busy minute that a few networks caused', () =>
+    it('the breaker does not open because of a busy minute in a few networks', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '200' } }, async (server) => {
         await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
         assert.equal((await askAsStranger(server)).statusCode, 202);
@@ -311,7 +312,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
       }));
 
-    it('ignores networks when their limit is 0, because some proxies give all visitors one IP address', () =>
+    it('the breaker ignores networks when their limit is 0', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
         assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
@@ -320,7 +321,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 428);
       }));
 
-    it('does not stay open for as long as the clock is set back', () =>
+    it('the breaker does not stay open for as long as the clock was set back', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '2' } }, async (server) => {
         await askAsStranger(server);
         await askAsStranger(server);
@@ -330,7 +331,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 202);
       }));
 
-    it('stays closed when its ceilings are 0', () =>
+    it('the breaker stays closed when its limits are 0', () =>
       withServer(
         { engine, env: { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' } },
         async (server) => {
@@ -344,7 +345,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('is shared by all processes, and notifies the operator once', () =>
+    it('the breaker is shared by all processes and notifies the operator once', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
         assert.equal((await askAsStranger(server)).statusCode, 202);
         const opened: string[] = [];
@@ -363,8 +364,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('a proof of work', () => {
-  it('is refused if forged, altered, late or malformed', () =>
+describe('proof of work', () => {
+  it('a proof of work is refused if forged, altered, late or malformed', () =>
     withServer({ engine: 'sqlite', env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
       assert.equal((await askAsStranger(server)).statusCode, 202);
       await server.advance(LOOK_SECONDS);

@@ -13,13 +13,13 @@ import { networkOf } from '#server/platform/ip-addresses.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
-describe('the network of an IP address', () => {
-  it('is the IPv4 address itself, even in IPv6 notation', () => {
+describe('network of an IP address', () => {
+  it('the network of an IPv4 address is the IP address itself, even in IPv6 notation', () => {
     assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
     assert.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
   });
 
-  it('is the IPv6 /64, in any notation', () => {
+  it('the network of an IPv6 address is its /64, in any notation', () => {
     const network = networkOf('2001:db8:1:2:3:4:5:6');
     assert.equal(network, '2001:db8:1:2:0:0:0:0/64');
     assert.equal(networkOf('2001:0db8:0001:0002::1'), network);
@@ -28,13 +28,13 @@ describe('the network of an IP address', () => {
     assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0:0:0:0:0/64');
   });
 
-  it('is the input itself if it is not an IP address', () => {
+  it('the network of text that is not an IP address is the text itself', () => {
     assert.equal(networkOf('unknown'), 'unknown');
   });
 });
 
-describe('a waiting time', () => {
-  it('is shown in everyday words', () => {
+describe('waiting times', () => {
+  it('a waiting time is shown in everyday words', () => {
     const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
     assert.deepEqual(words, [
       'now',
@@ -49,7 +49,7 @@ describe('a waiting time', () => {
     ]);
   });
 
-  it('is shown in the campaign language', () => {
+  it('a waiting time is shown in the campaign language', () => {
     assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
       'jetzt',
       'in 1 Sekunde',
@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
     }));
 
-  it(`attempts are counted without an e-mail address, even after the secret changes, on ${engine}`, () =>
+  it(`attempts stay counted after the secret changes, without an e-mail address, on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
       assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
     }));
 
-  it(`attempts without a live code use up none of a live code’s, and get the same response, on ${engine}`, () =>
+  it(`attempts without a live code use up none of a live code's attempts on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
       assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
     }));
 
-  it(`a window begun by a wrong clock ends when the clock is set back on ${engine}`, () =>
+  it(`a limit window begun by a wrong clock ends when the clock is set back on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
       const now = NOON;
@@ -176,7 +176,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(refused, { type: 'exceeded', retryAfterSeconds: 3600 });
     }));
 
-  it(`codes dated ahead by a wrong clock do not delay a new one on ${engine}`, () =>
+  it(`codes dated in the future by a wrong clock do not delay a new one on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 1 });
       const now = NOON;
@@ -185,7 +185,7 @@ for (const engine of ENGINES) {
       assert.equal((await sendTo(limits, db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
     }));
 
-  it(`at most ten codes of an e-mail address are live in any 24 hours on ${engine}`, () =>
+  it(`an e-mail address has at most ten live codes in any 24 hours on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerEmailPerHour: 5 });
       const start = NOON;

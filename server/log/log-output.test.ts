@@ -36,7 +36,7 @@ if (process.send !== undefined && process.argv[2] === 'write') {
     process.send?.(output.linesLost());
   });
   process.send('ready');
-} else describe('the output of the log', { concurrency: true }, tests);
+} else describe('log output', { concurrency: true }, tests);
 
 type Line = { readonly number?: number; readonly lost?: number; readonly ms?: number };
 const read = (text: string): Line[] =>
@@ -96,7 +96,7 @@ function tests(): void {
         );
     }));
 
-  it('the log ends with the last lines in order, even with a write pending at exit', () =>
+  it('the log ends with the last lines in order, even if a write is pending at exit', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       for (const destination of ['file', 'pipe']) {
@@ -121,7 +121,7 @@ function tests(): void {
       }
     }));
 
-  it('the log drops lines on a full disk and reports their number once there is room', () =>
+  it('the log drops lines on a full disk and later reports how many', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       // The file size limit of the process simulates a full disk.
@@ -158,7 +158,7 @@ function tests(): void {
       }
     }));
 
-  it('the log drops lines for a stalled reader without waiting and reports their number later', async () => {
+  it('the log drops lines for a stalled reader and later reports how many', async () => {
     const child = fork(program, ['write'], { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
     try {
       await once(child, 'message');

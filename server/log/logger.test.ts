@@ -21,7 +21,7 @@ function written(log: (logger: ReturnType<typeof createLogger>) => void): string
 const fields = (details: object): Error =>
   Object.assign(new Error('Failing row contains (ada@example.com)'), details);
 
-describe('an error in the log', () => {
+describe('errors in the log', () => {
   const errors: readonly Error[] = [
     fields({
       code: '23514',
@@ -46,7 +46,7 @@ describe('an error in the log', () => {
     z.object({ email: z.email('ada@example.com is none') }).safeParse({ email: 'Ada' }).error as Error,
   ];
 
-  it('has no message, however it is logged', () => {
+  it('the log contains no error message, however the error is logged', () => {
     for (const error of errors) {
       const log = written((logger) => {
         logger.error({ err: error }, 'It failed.');
@@ -64,7 +64,7 @@ describe('an error in the log', () => {
     }
   });
 
-  it('has type, code and place', () => {
+  it('the log shows the type, code and place of an error', () => {
     const [constraint, , , , , , , , nested, several] = errors.map((error) => describeError(error));
     assert.equal(constraint?.code, '23514');
     assert.equal(constraint?.table, 'submissions');
@@ -85,7 +85,7 @@ describe('an error in the log', () => {
     );
   });
 
-  it('has table and constraint on SQLite too, but not a trigger’s message', () =>
+  it("the log shows table and constraint of an SQLite error, but not a trigger's message", () =>
     withDatabase('sqlite', async ({ db }) => {
       const failure = async (statement: ReturnType<typeof sql>) =>
         describeError(
@@ -113,7 +113,7 @@ describe('an error in the log', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`a failure on ${engine}`, () => {
+  describe(`failures on ${engine}`, () => {
     /** Makes every change of a table fail with an error that quotes the row. */
     const spoil = (table: string, event: 'insert' | 'update') =>
       engine === 'sqlite'
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
             `alter table ${table} add constraint spoil_${table} check (${event === 'insert' ? 'created_at < 0' : "state <> 'sent'"}) not valid`,
           );
 
-    it('is logged without personal data', () =>
+    it('a failure is logged without personal data', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         await spoil('outbox', 'update').execute(db);
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a terminal gets sentences instead of JSON', () => {
+it('the log on a terminal consists of sentences instead of JSON', () => {
   const lines: unknown[] = [];
   const say = createSay({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
   say('Ready.');

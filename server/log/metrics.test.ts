@@ -27,7 +27,7 @@ const scrapePort = async ({ metrics, app }: ServerUnderTest): Promise<string> =>
   }
 };
 
-it('the dashboard asks only for metrics that exist', () =>
+it('the dashboard uses only metrics that exist', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const dashboard = readFileSync(
       path.resolve(import.meta.dirname, '../../docs/grafana-dashboard.json'),
@@ -50,8 +50,8 @@ it('the dashboard asks only for metrics that exist', () =>
 const deferOthers = (address: string) => (address === EMAIL ? null : smtpError(450, 'Try again later'));
 
 for (const engine of ENGINES) {
-  describe(`the metrics on ${engine}`, () => {
-    it('count requests, codes, time to code, limits and outbox without personal data', () =>
+  describe(`metrics on ${engine}`, () => {
+    it('metrics count requests, codes, limits and outbox without personal data', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         await visitor.post(API.leads, filledForm());
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('report how many codes were entered and how many expired', () =>
+    it('metrics report how many codes were entered and how many expired', () =>
       withServer({ engine }, async (server) => {
         for (const email of ['one@example.com', 'two@example.com', 'three@example.com']) {
           const visitor = createVisitor(server);
@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         assert.equal(valueIn(page, 'lead_page_codes_last_hour{outcome="expired"}'), 2);
       }));
 
-    it('report stuck mail, and health answers 503 until it is sent', () =>
+    it('metrics report stuck mail, and health responds with 503 until it is sent', () =>
       withServer({ engine }, async (server) => {
         await server.inbox.close();
         await createVisitor(server).post(API.leads, filledForm());
@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it('report a mail server that defers all recipients, but not one that defers a few', () =>
+    it('metrics report a mail server that defers all recipients, but not one that defers a few', () =>
       withServer({ engine, inbox: { onRecipient: deferOthers } }, async (server) => {
         const ask = (email: string, address = '198.51.100.1') =>
           createVisitor(server, address).post(API.leads, filledForm({ email }));
@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         assert.equal(await health(), 200, 'something goes out');
       }));
 
-    it('are served on a separate port with health and liveness only', () =>
+    it('the metrics port serves only metrics, health and liveness', () =>
       withServer({ engine }, async (server) => {
         const { port, close } = await server.metrics.serve(server.app, {
           port: 0,

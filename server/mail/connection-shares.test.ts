@@ -6,7 +6,7 @@ import { createConnectionShares } from '#server/mail/mail-worker.ts';
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 
 describe('connections to the mail server', () => {
-  it('are shared: one network or domain leaves at least one connection to others', () => {
+  it('one network or domain leaves at least one mail server connection to others', () => {
     const shares = createConnectionShares(5, () => 0);
     const ends = ['a', 'b', 'c', 'd'].map((domain) => shares.begin(mail('192.0.2.1', `${domain}.example`)));
     assert.deepEqual(shares.full(), ['192.0.2.1']);
@@ -16,7 +16,7 @@ describe('connections to the mail server', () => {
     assert.deepEqual(shares.full(), ['silent.example']);
   });
 
-  it('are limited to two for a slow lane, and to four once it has been quick for a while', () => {
+  it('a slow network or domain gets two mail server connections, a quick one four', () => {
     let now = 0;
     const shares = createConnectionShares(5, () => now);
     const first = shares.begin(mail('192.0.2.1', 'a.example'));
@@ -32,7 +32,7 @@ describe('connections to the mail server', () => {
     assert.deepEqual(shares.full(), []);
   });
 
-  it('are not limited for notices, which belong to no lane', () => {
+  it('notices may use every mail server connection', () => {
     const shares = createConnectionShares(5, () => 0);
     for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });
     assert.deepEqual(shares.full(), []);

@@ -15,9 +15,9 @@ const suppressions = (server: ServerUnderTest) =>
   server.database.db.selectFrom('suppressions').selectAll().execute();
 
 for (const engine of ENGINES) {
-  describe(`a dead e-mail address on ${engine}`, () => {
+  describe(`dead e-mail addresses on ${engine}`, () => {
     for (const command of ['RCPT', 'DATA'] as const)
-      it(`is suppressed after a refused ${command}, still gets requested codes, and is freed by an entered code`, async () => {
+      it(`an e-mail address refused at ${command} is suppressed until a requested code is entered`, async () => {
         let isDead = true;
         const answer = () => (isDead ? smtpError(550, `5.1.1 <${TYPED}>: User\n\u0000unknown`) : null);
         const inbox = command === 'RCPT' ? { onRecipient: answer } : { onMessage: answer };
@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('is not inferred from a full mailbox, a blocked sender, a broken message or a reply without a code', async () => {
+    it('an e-mail address is not suppressed for a full mailbox or a blocked sender', async () => {
       const answers = ['5.2.2 Full', '5.7.1 Blocked', '5.3.4 Too large', 'User unknown', '4.1.1 Not yet'];
       const replies = [...answers];
       const onRecipient = () => smtpError(550, replies.shift() ?? '5.7.1');
@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leaves no data when erased while its mail is refused', async () => {
+    it('an e-mail address erased while its mail is refused leaves no data', async () => {
       const { promise: erased, resolve: go } = Promise.withResolvers<void>();
       const onRecipient = async () => {
         await erased;

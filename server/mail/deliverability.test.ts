@@ -7,9 +7,9 @@ import { sendEveryMail } from '#testing/every-mail.ts';
 
 const SENT = { English: sendEveryMail(TEST_CAMPAIGN), German: sendEveryMail(GERMAN_CAMPAIGN) };
 
-describe('every mail', () => {
+describe('deliverability of mail', () => {
   for (const [language, sending] of Object.entries(SENT)) {
-    it(`in ${language} has the form that filters and mail programs want`, async () => {
+    it(`every mail in ${language} meets the rules of filters and mail programs`, async () => {
       const { mails, resolver } = await sending;
       const faults: string[] = [];
       for (const sent of mails)
@@ -31,7 +31,7 @@ describe('every mail', () => {
     });
   }
 
-  it('is rejected if it breaks a rule', async () => {
+  it('a mail that breaks a rule of deliverability is rejected', async () => {
     const { mails, resolver } = await SENT.English;
     const [code] = mails;
     assert(code !== undefined);

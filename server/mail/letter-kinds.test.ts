@@ -22,7 +22,7 @@ async function untilState(server: ServerUnderTest, id: string, isSo: (state: str
 }
 
 for (const engine of ENGINES) {
-  it(`on ${engine} a code mail’s row names the code, and nothing about its digits or its visitor but the recipient`, () =>
+  it(`a queued code mail on ${engine} contains neither the digits nor the form`, () =>
     withServer({ engine }, async (server) => {
       await createVisitor(server).post(API.leads, filledForm());
       const row = await server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -30,7 +30,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([row.kind, row.payload, row.code_id], ['code', '{}', code.id]);
     }));
 
-  it(`on ${engine} a notice is mailed to the operator, and dropped when too old`, () =>
+  it(`a notice to the operator on ${engine} is mailed unless it is too old`, () =>
     withServer({ engine }, async (server) => {
       const notice = (now: number) => ({
         id: uuid(),
@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
       assert.equal(server.inbox.mails.length, 1);
     }));
 
-  it(`on ${engine} mail queued by a newer release waits for that release`, () =>
+  it(`mail queued by a newer release on ${engine} waits for that release`, () =>
     withServer({ engine }, async (server) => {
       const id = uuid();
       const now = server.now();

@@ -65,8 +65,8 @@ async function startRawSmtpServer(afterMessage: string) {
 }
 
 for (const engine of ENGINES) {
-  describe(`the outbox on ${engine}`, () => {
-    it('retries at growing intervals after a temporary refusal, and the code still arrives', async () => {
+  describe(`outbox on ${engine}`, () => {
+    it('mail is retried at growing intervals after a temporary refusal', async () => {
       let refusals = 2;
       const onRecipient = () => (refusals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('stops at a final refusal and keeps the reason', () =>
+    it('mail is not retried after a final refusal, and the reason is kept', () =>
       withServer(
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
       [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
       [554, '5.7.1 <ada@example.com>: Relay access denied'],
     ] as const)
-      it(`retries after a final refusal about us, as in ${code}, and keeps the reason if that continues`, async () => {
+      it(`mail is retried after a final refusal about us such as ${code}`, async () => {
         let refuses = true;
         const onRecipient = () => (refuses ? smtpError(code, words) : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         });
       });
 
-    it('drops a code that expired before its turn', () =>
+    it('a code that expired before its turn is not mailed', () =>
       withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -167,7 +167,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('drops a code that ended while its mail waited', () =>
+    it('a code that ended while its mail waited is not mailed', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -178,7 +178,7 @@ for (const engine of ENGINES) {
         assert.equal(server.mailEvents[1]?.type, 'dropped');
       }));
 
-    it('gives each mail to one of many workers, and to another after its lease ends', () =>
+    it('only one of many workers gets a mail until its lease ends', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -192,7 +192,7 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
-    it('leaves the mail in hand to another process once its lease has ended', async () => {
+    it('a worker leaves a mail to another process once its lease has ended', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leases no more mail than it has connections', async () => {
+    it('a worker leases no more mail than it has connections', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('sends waiting mail after the clock was set back, even if a dead process had leased it', () =>
+    it('waiting mail is sent after the clock was set back, even if a dead process leased it', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -234,7 +234,7 @@ for (const engine of ENGINES) {
         assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
       }));
     for (const accepts of [true, false]) {
-      it(`stores a readable reply once from ${accepts ? 'an acceptance' : 'a refusal'} with a NUL and a megabyte`, async () => {
+      it(`a reply with a NUL and a megabyte is stored readable for ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
         const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
         const smtp = await startRawSmtpServer(noise);
         try {
@@ -254,7 +254,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    it('mails a complete code mail and nothing else', () =>
+    it('a visitor gets one complete code mail', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();

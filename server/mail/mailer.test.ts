@@ -50,8 +50,8 @@ const mailerFor = (url: string) =>
     from: { name: 'Guide', address: 'guide@example.com' },
   });
 
-describe('a mail login', () => {
-  it('never goes unencrypted to another machine unless SMTP_URL allows it', async () => {
+describe('mail login', () => {
+  it('a mail login never goes unencrypted to another machine unless SMTP_URL allows it', async () => {
     const server = await startClearTextServer();
     // 0.0.0.0 reaches this machine, but the mailer treats it as another.
     const elsewhere = `smtp://user:right@0.0.0.0:${server.port}`;
@@ -77,7 +77,7 @@ describe('a mail login', () => {
     }
   });
 
-  it('goes unencrypted to this machine, and a refusal is explained without the server’s words', async () => {
+  it("a refused mail login is explained without the mail server's words", async () => {
     const server = await startClearTextServer();
     try {
       const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);
@@ -95,7 +95,7 @@ describe('a mail login', () => {
   });
 });
 
-it('a mail server is reached when DNS answers for only one address family', async () => {
+it('a mail server is reached if DNS has only one address family for it', async () => {
   const inbox = await startInbox();
   const url = `smtp://mx.example.test:${inbox.port}`;
   const never = new Promise<never>(() => {});
@@ -116,8 +116,8 @@ it('a mail server is reached when DNS answers for only one address family', asyn
   }
 });
 
-describe('the SMTP greeting', () => {
-  it('names the host of PUBLIC_URL, or the name in SMTP_URL', async () => {
+describe('SMTP greeting', () => {
+  it('the SMTP greeting names the host of PUBLIC_URL or the name in SMTP_URL', async () => {
     let said = '';
     const server = createServer((socket) => {
       socket.write('220 ready\r\n');
@@ -152,7 +152,7 @@ describe('the SMTP greeting', () => {
   });
 });
 
-describe('an unusable mail account', () => {
+describe('unusable mail account', () => {
   const startServer = async (replies: readonly (readonly [RegExp, string])[]) => {
     const server = createServer((socket) => {
       socket.write(`${replies.find(([on]) => on.test('connect'))?.[1] ?? '220 ready'}\r\n`);
@@ -168,37 +168,33 @@ describe('an unusable mail account', () => {
 
   for (const [title, replies, sentence] of [
     [
-      'that takes no login',
+      'offers no login',
       [[/^AUTH/, '503 5.5.1 Error: authentication not enabled']],
       /takes no login here \(503\): use the port for sending in SMTP_URL \(587 or 465\), or leave out user and password/,
     ],
     [
-      'that wants another kind of login',
+      'requires another kind of login',
       [AUTH, [/^AUTH PLAIN/, '504 5.5.4 Unrecognized authentication type']],
       /does not take this kind of login \(504\): add \?authMethod=LOGIN to SMTP_URL/,
     ],
     [
-      'that cannot check a login',
+      'cannot check the login',
       [AUTH, [/^AUTH/, '454 4.7.0 Temporary authentication failure']],
       /cannot check the login for now \(454\)\. /,
     ],
+    ['refuses the password', [AUTH, [/^AUTH/, '535 5.7.8 no']], /refused the login: check user and password/],
     [
-      'that knows the user, not the password',
-      [AUTH, [/^AUTH/, '535 5.7.8 no']],
-      /refused the login: check user and password/,
-    ],
-    [
-      'that wants another greeting',
+      'requires another greeting',
       [[/^(?:EHLO|HELO)/, '550 5.7.1 Invalid HELO']],
       /refused our greeting \(550\): .*add \?name=mail\.example\.com/,
     ],
     [
-      'that takes no mail from here',
+      'accepts no mail from this machine',
       [[/^connect/, '554 5.7.1 no']],
       /refused our greeting \(554\): .*not take mail from this machine/,
     ],
   ] as const)
-    it(`is explained if the mail server ${title}, and mail waits`, async () => {
+    it(`mail waits, with an explanation, if the mail server ${title}`, async () => {
       const server = await startServer(replies);
       const mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
       try {
@@ -212,8 +208,8 @@ describe('an unusable mail account', () => {
     });
 });
 
-describe('a mail', () => {
-  it('goes between ASCII addresses, whatever letters their domains and the sender’s name have', async () => {
+describe('sending a mail', () => {
+  it('mail is sent between ASCII e-mail addresses, whatever the letters of domain and name', async () => {
     // smtp-server would decode "xn--".
     let said = '';
     const server = createServer((socket) => {
@@ -243,7 +239,7 @@ describe('a mail', () => {
     }
   });
 
-  it('has the sender of MAIL_FROM', async () => {
+  it('mail has the sender in MAIL_FROM', async () => {
     const inbox = await startInbox();
     try {
       for (const name of [
@@ -268,7 +264,7 @@ describe('a mail', () => {
     }
   });
 
-  it('is sent once by a mail server that filters it for twelve seconds', async () => {
+  it('mail is sent once through a mail server that filters it for twelve seconds', async () => {
     const server = new SMTPServer({
       disabledCommands: ['AUTH', 'STARTTLS'],
       disableReverseLookup: true,
@@ -289,7 +285,7 @@ describe('a mail', () => {
     }
   });
 
-  it('is never sent once it was given up', async () => {
+  it('mail is never sent once it was given up', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -308,13 +304,13 @@ describe('a mail', () => {
 
 const EMAIL = 'ada@example.com';
 
-it('the return path is the address of MAIL_FROM without a bounce domain', () =>
+it('the return path without a bounce domain is the e-mail address in MAIL_FROM', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm({ email: EMAIL }));
     assert.equal((await server.inbox.waitForMail(EMAIL)).from, 'guide@example.com');
   }));
 
-it('the return path names each mail in the envelope, signed, and does not change the visible sender', () =>
+it('the signed return path identifies each mail and does not change the visible sender', () =>
   withServer(
     { engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com', GUIDE_EMAIL: 'link' } },
     async (server) => {
@@ -335,7 +331,7 @@ it('the return path names each mail in the envelope, signed, and does not change
     },
   ));
 
-it('a custom return path does not change the recipient, whatever the address holds', () =>
+it('a custom return path does not change the recipient, whatever the e-mail address contains', () =>
   withServer({ engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com' } }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm({ email: "o'neil+guide@bücher.example" }));
     const mail = await server.inbox.waitForMail("o'neil+guide@bücher.example");

@@ -22,7 +22,7 @@ function startLoop(options: { restsFirst?: boolean } = {}) {
   return { loop, rounds, errors };
 }
 
-it('a loop woken during a round starts the next one right after it', async () => {
+it('a background loop woken during a round starts the next one right after it', async () => {
   const { loop, rounds } = startLoop();
   loop.wake();
   loop.wake();
@@ -37,7 +37,7 @@ it('a loop woken during a round starts the next one right after it', async () =>
   await loop.stop();
 });
 
-it('a loop continues after a failed round', async () => {
+it('a background loop continues after a failed round', async () => {
   const { loop, rounds, errors } = startLoop();
   rounds[0]?.reject(new Error('away'));
   await setImmediate();
@@ -49,7 +49,7 @@ it('a loop continues after a failed round', async () => {
   await loop.stop();
 });
 
-it('stopping a loop waits for the current round and starts no other', async () => {
+it('a background loop finishes the current round and starts no other when stopped', async () => {
   const { loop, rounds } = startLoop();
   loop.wake();
   let stopped = false;
@@ -61,7 +61,7 @@ it('stopping a loop waits for the current round and starts no other', async () =
   assert.equal(rounds.length, 1);
 });
 
-it('a loop with restsFirst waits until woken', async () => {
+it('a background loop with restsFirst waits until woken', async () => {
   const { loop, rounds } = startLoop({ restsFirst: true });
   await setImmediate();
   assert.equal(rounds.length, 0);

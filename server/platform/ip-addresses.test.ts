@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 
-it('isLoopback tells this machine from others', () => {
+it('isLoopback recognises IP addresses of this machine', () => {
   for (const host of [
     '',
     'localhost',

@@ -74,11 +74,11 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
 };
 
 for (const [meaning, answers] of Object.entries(ANSWERS))
-  it(`meaningOf reads "${meaning}" from codes, and from words only for 5.2.1`, () => {
+  it(`meaningOf classifies an SMTP reply as "${meaning}"`, () => {
     for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
   });
 
-it('isAboutUs tells a final reply about us from one about the recipient', () => {
+it('isAboutUs distinguishes a final reply about us from one about the recipient', () => {
   for (const answer of [
     '504 5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname',
     '550 5.7.1 <[127.0.0.1]>: Helo command rejected: Host not found',
@@ -116,7 +116,7 @@ it('isAboutUs tells a final reply about us from one about the recipient', () => 
     assert.equal(isAboutUs(answer), false, answer);
 });
 
-it('meaningOfAll returns a dead e-mail address only if no reply contradicts', () => {
+it('meaningOfAll reports a dead e-mail address only if no reply contradicts it', () => {
   assert.equal(meaningOfAll(['5.0.0', 'smtp; 550 5.1.1 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 5.7.1 blocked']), 'refused');

@@ -21,11 +21,11 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-describe('an error of the operating system', () => {
+describe('errors of the operating system', () => {
   const failing = (code: string, syscall: string, rest = {}) =>
     Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
 
-  it('becomes a sentence with the file and the action', () => {
+  it('an error of the operating system is explained with the file and the action', () => {
     for (const [error, sentence] of [
       [
         failing('ENOSPC', 'write'),
@@ -61,8 +61,8 @@ describe('an error of the operating system', () => {
   });
 });
 
-describe('the start', () => {
-  it('reports our own faults as such, and a full disk as a full disk', () =>
+describe('failed starts', () => {
+  it('a failed start blames a full disk only if the disk is full', () =>
     inFolder((folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -93,44 +93,47 @@ describe('the start', () => {
     }));
 });
 
-describe('npm run build and npm run picture', () => {
-  it('report a full disk and leave no partial files', { skip: noDisk }, () =>
-    inFolder((folder) =>
-      withSmallDisk({ size: '100k' }, async (disk) => {
-        const campaign = path.join(folder, 'full');
-        cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
-        const dist = distFolder(PROJECT_FOLDER, campaign);
-        mkdirSync(path.dirname(dist), { recursive: true });
-        symlinkSync(disk, dist);
-        try {
-          const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign });
-          assert.equal(built.status, 1);
-          assert.match(
-            built.stderr,
-            new RegExp(
-              `${dist} cannot be written: the disk is full\\. Make room, or name another place\\.\n$`,
-            ),
-          );
-          assert.doesNotMatch(built.stderr, /^ +at |fault/m);
-          assert.deepEqual(readdirSync(path.join(disk, 'building')), []);
-        } finally {
-          rmSync(dist);
-        }
-        fillDisk(disk);
-        rmSync(path.join(campaign, 'media'), { recursive: true });
-        symlinkSync(disk, path.join(campaign, 'media'));
-        const picture = path.join(TEST_CAMPAIGN, 'media', 'og.png');
-        assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
-          status: 1,
-          stdout: '',
-          stderr: `${campaign}/media/og.png cannot be written: the disk is full. Make room, or name another place.\n`,
-        });
-        assert(!readdirSync(disk).some((name) => name.startsWith('og')));
-      }),
-    ),
+describe('failed builds', () => {
+  it(
+    'npm run build and npm run picture report a full disk and leave no partial files',
+    { skip: noDisk },
+    () =>
+      inFolder((folder) =>
+        withSmallDisk({ size: '100k' }, async (disk) => {
+          const campaign = path.join(folder, 'full');
+          cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+          const dist = distFolder(PROJECT_FOLDER, campaign);
+          mkdirSync(path.dirname(dist), { recursive: true });
+          symlinkSync(disk, dist);
+          try {
+            const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign });
+            assert.equal(built.status, 1);
+            assert.match(
+              built.stderr,
+              new RegExp(
+                `${dist} cannot be written: the disk is full\\. Make room, or name another place\\.\n$`,
+              ),
+            );
+            assert.doesNotMatch(built.stderr, /^ +at |fault/m);
+            assert.deepEqual(readdirSync(path.join(disk, 'building')), []);
+          } finally {
+            rmSync(dist);
+          }
+          fillDisk(disk);
+          rmSync(path.join(campaign, 'media'), { recursive: true });
+          symlinkSync(disk, path.join(campaign, 'media'));
+          const picture = path.join(TEST_CAMPAIGN, 'media', 'og.png');
+          assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
+            status: 1,
+            stdout: '',
+            stderr: `${campaign}/media/og.png cannot be written: the disk is full. Make room, or name another place.\n`,
+          });
+          assert(!readdirSync(disk).some((name) => name.startsWith('og')));
+        }),
+      ),
   );
 
-  it('tell an invalid picture from a failed write', () =>
+  it('npm run build and npm run picture distinguish an invalid picture from a failed write', () =>
     inFolder((folder) => {
       const picture = (file: string) =>
         run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;

@@ -13,7 +13,7 @@ const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
 
 describe('secrets', () => {
-  it('sign values that no other secret verifies', () => {
+  it('a signature is verified only by the secret that signed it', () => {
     const secrets = deriveSecrets([OLD]);
     const signed = sign(secrets, 'value.with.dots');
     assert.equal(unsign(secrets, signed), 'value.with.dots');
@@ -32,14 +32,14 @@ describe('secrets', () => {
     assert.equal(unsign(deriveSecrets([NEW]), signed), null);
   });
 
-  it('can be rotated without ending sessions: the newest signs, all verify', () => {
+  it('secrets can be rotated without ending sessions', () => {
     const signed = sign(deriveSecrets([OLD]), 'value');
     const rotated = deriveSecrets([NEW, OLD]);
     assert.equal(unsign(rotated, signed), 'value');
     assert.equal(unsign(deriveSecrets([OLD]), sign(rotated, 'value')), null);
   });
 
-  it('are created once, completely, and readable only by the owner', () =>
+  it('a new secret is created once, complete and readable only by its owner', () =>
     inFolder((folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       assert.deepEqual(readSecretFile(file), { type: 'missing' });
@@ -55,7 +55,7 @@ describe('secrets', () => {
       assert.equal(statSync(file).mode & 0o777, 0o600);
     }));
 
-  it('are the same for processes whose first starts coincide', () =>
+  it('processes whose first starts coincide get the same secret', () =>
     inFolder(async (folder) => {
       const script = `
         const { makeSecretFile } = await import('#server/secrets/secrets.ts');
@@ -77,7 +77,7 @@ describe('secrets', () => {
       assert.equal(new Set(made).size, 1);
     }));
 
-  it('are not read from an empty or truncated file', () =>
+  it('an empty or truncated secret file is refused', () =>
     inFolder((folder) => {
       const file = path.join(folder, 'app-secret');
       for (const content of [
@@ -99,7 +99,7 @@ describe('one-time codes', () => {
   const secrets = deriveSecrets([OLD]);
   const key = (id: string) => ({ id, secretId: secrets[0].id });
 
-  it('are six evenly distributed digits derived from ID and secret', () => {
+  it('a one-time code consists of six evenly distributed digits', () => {
     assert.equal(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([OLD]), key('a')));
     assert.notEqual(
       codeDigits(secrets, key('a')),
@@ -118,14 +118,14 @@ describe('one-time codes', () => {
     assert.ok(seen.size > 19_700, 'few repeat');
   });
 
-  it('survive a rotation and end with their secret', () => {
+  it('a one-time code survives a rotation and ends with its secret', () => {
     const code = key('a');
     assert.equal(codeDigits(deriveSecrets([NEW, OLD]), code), codeDigits(secrets, code));
     assert.equal(codeDigits(deriveSecrets([NEW]), code), null);
     assert.equal(findCode(deriveSecrets([NEW]), [code], '000000', 2), null);
   });
 
-  it('match only the right candidate', () => {
+  it('a one-time code matches only the right candidate', () => {
     const digits = codeDigits(secrets, key('b')) ?? '';
     assert.equal(findCode(secrets, [key('a'), key('b')], digits, 2)?.id, 'b');
     assert.equal(findCode(secrets, [key('a')], digits, 2), null);
@@ -133,7 +133,7 @@ describe('one-time codes', () => {
     assert.equal(findCode(secrets, [key('b')], digits.slice(1), 2), null);
   });
 
-  it('have a reference that cannot spell a word', () => {
+  it('the reference of a one-time code cannot spell a word', () => {
     for (let i = 0; i < 500; i += 1)
       assert.match(codeReference(secrets, key(String(i))), /^[BCDFGHJKMNPQRSTVWXZ]{3}$/);
   });

@@ -8,8 +8,8 @@ import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
-describe('the campaign folder', () => {
-  it('is CAMPAIGN_FOLDER relative to .env, or the project’s by default', () =>
+describe('CAMPAIGN_FOLDER setting', () => {
+  it("CAMPAIGN_FOLDER is relative to .env and defaults to the project's campaign", () =>
     inFolder((instance) => {
       const folderWith = (env: Readonly<Record<string, string>>) => {
         using _environment = environment(env);
@@ -34,7 +34,7 @@ describe('the campaign folder', () => {
     }));
 });
 
-describe('settings', () => {
+describe('settings in .env', () => {
   const read = (content: string | Buffer, env = {}) => {
     let said: readonly string[] = [];
     return inFolder((folder) => {
@@ -48,7 +48,7 @@ describe('settings', () => {
   };
   const SECRET = 's'.repeat(32);
 
-  it('report all mistakes at once, with their lines in .env', async () => {
+  it('all mistakes in .env are reported at once with their lines', async () => {
     assert.deepEqual(await read('# Here\nPORT=http\nHOST=::\n\nHOTS=x\nGUIDE_EMAIL=maybe\nPROT\n'), [
       '.env:2: PORT must be a whole number from 0 to 65535.',
       '.env:5: HOTS is not a setting. Did you mean HOST?',
@@ -72,7 +72,7 @@ describe('settings', () => {
     );
   });
 
-  it('from the environment override .env, and their errors name no line', async () => {
+  it('settings in the environment override .env, and their errors name no line', async () => {
     assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [
       'PORT must be a whole number from 0 to 65535.',
     ]);
@@ -83,7 +83,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('are read with any line ends and a byte order mark, but only in UTF-8', async () => {
+  it('.env may have any line ends and a byte order mark, but must be UTF-8', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       assert.deepEqual(
         await read(['\uFEFFPORT=http', 'HOST="::"', 'METRICS_PORT=x', ''].join(end)),

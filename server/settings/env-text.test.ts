@@ -11,8 +11,8 @@ import { words } from '#testing/words.ts';
 const mistakesIn = (text: string): string[] => readEnvText(text).mistakes.map(sayMistake);
 const misspeltIn = (env: Readonly<Record<string, string>>): string[] => misspeltNames(env).map(sayMistake);
 
-describe('a misspelt setting', () => {
-  it('is reported with the right name', () => {
+describe('misspelt settings', () => {
+  it('a misspelt setting is reported with the right name', () => {
     for (const [misspelt, setting] of [
       ['SMPT_URL', 'SMTP_URL'],
       ['SMTP_UR', 'SMTP_URL'],
@@ -27,7 +27,7 @@ describe('a misspelt setting', () => {
     }
   });
 
-  it('is ignored if it may belong to another program', () => {
+  it('a misspelt setting is ignored if it may belong to another program', () => {
     const others = words(`
       PORT_X PORTS POST HOSTNAME HOST_IP GHOST HOME MAIL MAILTO PATH`);
     const more = words(`
@@ -97,12 +97,12 @@ const MISTAKES: readonly (readonly [text: string, ...mistakes: string[]])[] = [
   ],
 ];
 
-describe('.env', () => {
-  it('reports all mistakes at once with their lines', () => {
+describe('syntax of .env', () => {
+  it('all syntax mistakes in .env are reported at once with their lines', () => {
     for (const [text, ...mistakes] of MISTAKES) assert.deepEqual(mistakesIn(text), mistakes, text);
   });
 
-  it('reports nothing for unambiguous lines', () => {
+  it('unambiguous lines in .env are not reported', () => {
     for (const text of [
       '',
       '\n  \n',
@@ -124,13 +124,13 @@ describe('.env', () => {
       assert.deepEqual(mistakesIn(text), [], text);
   });
 
-  it('reports unknown names with their lines', () => {
+  it('unknown names in .env are reported with their lines', () => {
     assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings.map(sayMistake), [
       '/srv/.env:2: POSTGRES_PASSWORD is not a setting of this page; it is ignored.',
     ]);
   });
 
-  it('keeps every value verbatim if no mistake is reported', () => {
+  it('values in .env stay verbatim if no mistake is reported', () => {
     const line = fc.tuple(
       fc.constantFrom('', ' ', 'export ', '# ', '"'),
       fc.constantFrom('PORT', 'HOST', 'OTHER', ''),

@@ -384,7 +384,7 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
 ];
 
 describe('settings', () => {
-  it('default to a local site with a file database and no mail account', () => {
+  it('settings default to a local site with a file database and no mail account', () => {
     assert.deepEqual(configOf({}), {
       port: 3000,
       host: '127.0.0.1',
@@ -419,7 +419,7 @@ describe('settings', () => {
   });
 
   for (const [env, expected] of TAKEN)
-    it(`accept without warning: ${written(env)}`, () => {
+    it(`settings are accepted without warning: ${written(env)}`, () => {
       const { config, warnings } = read(env);
       assert.deepEqual(warnings, []);
       assert.deepEqual({ ...config, ...expected }, config);
@@ -427,7 +427,7 @@ describe('settings', () => {
 
   for (const [mistake, ...envs] of REFUSED)
     for (const env of envs)
-      it(`refuse with one sentence: ${written(env)}`, () => {
+      it(`settings are refused with one sentence: ${written(env)}`, () => {
         const [sentence = '', ...others] = mistakesOf(env);
         assert.deepEqual(others, []);
         assert.match(sentence, mistake);
@@ -436,10 +436,10 @@ describe('settings', () => {
 
   for (const [warning, ...envs] of WARNED_OF)
     for (const env of envs)
-      it(`accept with a warning: ${written(env)}`, () =>
+      it(`settings are accepted with a warning: ${written(env)}`, () =>
         assert.match(read(env).warnings.join('\n'), warning));
 
-  it('report all mistakes at once without values, which may be passwords', () => {
+  it('all mistakes in settings are reported at once without values', () => {
     const wrong = {
       PORT: '70000',
       PUBLIC_URL: 'guide.example.com',
@@ -458,7 +458,7 @@ describe('settings', () => {
     assert.doesNotMatch(mistakes.join(), /hunter2/);
   });
 
-  it('block the same ports as Node’s fetch', async (t) => {
+  it("the list of blocked ports is that of Node's fetch", async (t) => {
     // Thousands of errors are created, and their stacks are not needed.
     const { stackTraceLimit } = Error;
     t.after(() => (Error.stackTraceLimit = stackTraceLimit));
@@ -481,7 +481,7 @@ describe('settings', () => {
     assert.deepEqual([...BLOCKED_PORTS], refused);
   });
 
-  it('allow a mail login in clear text only if SMTP_URL permits it', () => {
+  it('a mail login in clear text is allowed only if SMTP_URL permits it', () => {
     for (const [query, isNeeded] of [
       ['smtp://user:pass@mail.example.com:587', true],
       ['smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true', true],
@@ -495,7 +495,7 @@ describe('settings', () => {
       assert.equal(needsTls(query), isNeeded, query);
   });
 
-  it('make file names absolute, relative to the instance folder', () => {
+  it('file names in settings are relative to the instance folder', () => {
     const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
     const inFull = (env: Env) => resolvePaths(configOf(env), '/srv/page');
     const { database, mail } = inFull({ SMTP_URL: 'smtp://localhost', ...DKIM });
@@ -515,8 +515,8 @@ describe('settings', () => {
   });
 });
 
-describe('a login in a URL', () => {
-  it('is reported if an unencoded character cuts the password', () => {
+describe('logins in URLs', () => {
+  it('an unencoded character that cuts off the password in a URL is reported', () => {
     for (const [url, found] of [
       ['smtp://user:pa#ss@host:25', /"#".+Write it as %23/],
       ['smtp://user:pa/ss@host', /"\/".+Write it as %2F/],
@@ -539,7 +539,7 @@ describe('a login in a URL', () => {
     }
   });
 
-  it('may contain an unencoded "@"', () => {
+  it('a login in a URL may contain an unencoded "@"', () => {
     for (const [url, warnings] of [
       ['smtp://me@example.com:pass@host', 1],
       ['smtp://user:p@ss@host', 1],

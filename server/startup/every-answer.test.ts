@@ -49,8 +49,8 @@ it('the docs list every field of the form', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`every field of the form on ${engine}`, () => {
-    it('is stored, shown with each lead, correctable, and erased', () =>
+  describe(`fields of the form on ${engine}`, () => {
+    it('every field of the form is stored, shown with each lead, correctable and erased', () =>
       inFolder((folder) =>
         withReceiver(undefined, (receiver) => {
           const campaign = path.join(folder, 'campaign');

@@ -88,8 +88,8 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
   }
 }
 
-describe('a server with an unwritable log', { concurrency: true }, () => {
-  it('serves and stops normally on a full disk', { skip: noFullDisk }, () =>
+describe('unwritable log', { concurrency: true }, () => {
+  it('a server whose log disk is full works and stops normally', { skip: noFullDisk }, () =>
     inFolder(async (folder) => {
       const disk = openSync(FULL_DISK, 'w');
       try {
@@ -100,30 +100,33 @@ describe('a server with an unwritable log', { concurrency: true }, () => {
     }),
   );
 
-  it('exits with its code after an unhandled error on a full disk', { skip: noFullDisk }, () =>
-    inFolder(async (folder) => {
-      const disk = openSync(FULL_DISK, 'w');
-      const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
-      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
-      try {
-        const { child } = await start(folder, ['ignore', disk, disk], env);
-        const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-        child.kill('SIGUSR2');
-        assert.deepEqual(await ended, [1, null]);
-      } finally {
-        closeSync(disk);
-      }
-    }),
+  it(
+    'a server whose log disk is full exits with its code after an unhandled error',
+    { skip: noFullDisk },
+    () =>
+      inFolder(async (folder) => {
+        const disk = openSync(FULL_DISK, 'w');
+        const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
+        const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+        try {
+          const { child } = await start(folder, ['ignore', disk, disk], env);
+          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+          child.kill('SIGUSR2');
+          assert.deepEqual(await ended, [1, null]);
+        } finally {
+          closeSync(disk);
+        }
+      }),
   );
 
-  it('serves and stops normally after its reader has exited (`npm -s start | head -1`)', () =>
+  it('a server whose log reader has exited works and stops normally', () =>
     inFolder(async (folder) => {
       const server = await start(folder, ['ignore', 'pipe', 'inherit']);
       server.child.stdout?.destroy();
       await servesAndStops(server, 20);
     }));
 
-  it('serves and stops normally with a stalled reader and a full buffer', () =>
+  it('a server whose log reader is stalled works and stops normally', () =>
     inFolder(async (folder) => {
       // More lines than fit into the pipe and the log's buffer.
       await servesAndStops(await start(folder, ['ignore', 'pipe', 'inherit']), 1_000);

@@ -30,8 +30,8 @@ const ask = (site: { readonly url: string }) =>
     body: JSON.stringify(filledForm()),
   });
 
-describe('the start', () => {
-  it('is refused with one sentence per mistake in settings and words, and changes nothing', () => {
+describe('start of the server', () => {
+  it('a start with mistakes in settings or words is refused and changes nothing', () => {
     const copy = copyProject();
     try {
       for (const [file, mistake] of [
@@ -62,7 +62,7 @@ describe('the start', () => {
     }
   });
 
-  it('logs one line without the database’s message if it fails', () =>
+  it("a failed start logs one line without the database's message", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'leads.db');
       const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
@@ -98,8 +98,8 @@ it('a start compiles nothing that --check has compiled', () =>
     assert.doesNotMatch(loaded, /amaro/);
   }));
 
-describe('an instance', () => {
-  it('is the same from any working folder, and is served despite a broken mail account', () =>
+describe('instance folder', () => {
+  it('an instance is the same from any working folder', () =>
     inFolder(async (folder) => {
       const elsewhere = path.join(folder, 'elsewhere');
       mkdirSync(elsewhere);
@@ -124,7 +124,7 @@ describe('an instance', () => {
       );
     }));
 
-  it('without INSTANCE_FOLDER is the project’s, never the working folder', () =>
+  it("the instance without INSTANCE_FOLDER is the project's, never the working folder", () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
       const before = process.cwd();
@@ -140,7 +140,7 @@ describe('an instance', () => {
       }
     }));
 
-  it('does not change a foreign folder, and warns if others can read it', () =>
+  it('a start does not change a foreign folder and warns if others can read it', () =>
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
@@ -155,7 +155,7 @@ describe('an instance', () => {
         );
     }));
 
-  it('writes only log lines if standard output is not a terminal', () =>
+  it('a server writes only log lines if standard output is not a terminal', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
       assert.equal((await ask(site)).status, 202);
@@ -170,7 +170,7 @@ describe('an instance', () => {
     }));
 });
 
-it('an older release serves a newer database, does its housekeeping and keeps it private', () =>
+it('an older release serves a newer database and does its housekeeping', () =>
   inFolder(async (folder) => {
     const data = path.join(folder, 'data');
     const mail = path.join(data, 'mail');
@@ -217,8 +217,8 @@ it('an older release serves a newer database, does its housekeeping and keeps it
     }
   }));
 
-describe('rotating APP_SECRET', () => {
-  it('keeps sessions and pending codes while the old secret is listed second', () =>
+describe('rotation of APP_SECRET', () => {
+  it('sessions and pending codes survive while the old secret is listed second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>

@@ -60,8 +60,8 @@ async function refusedStart(folder: string, env: Readonly<Record<string, string>
   return sentence;
 }
 
-describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
-  it('another program uses the port', () =>
+describe('refused starts', { concurrency: 2 }, () => {
+  it('a start is refused if another program uses the port', () =>
     inFolder(async (folder) => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
@@ -74,7 +74,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the page is already running, before npm start builds', () =>
+  it('a start is refused if the page is already running, even before npm start builds', () =>
     withServer({ engine: 'sqlite' }, ({ app }) =>
       inFolder(async (folder) => {
         const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
@@ -90,7 +90,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       }),
     ));
 
-  it('HOST is not an IP address of this machine', () =>
+  it('a start is refused if HOST is not an IP address of this machine', () =>
     inFolder(async (folder) =>
       assert.match(
         await refusedStart(folder, { HOST: '192.0.2.1' }),
@@ -98,7 +98,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       ),
     ));
 
-  it('the data folder cannot be created', () =>
+  it('a start is refused if the data folder cannot be created', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
@@ -107,7 +107,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       );
     }));
 
-  it('the database file is invalid or damaged', () =>
+  it('a start is refused if the database file is invalid or damaged', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'leads.db');
       const sentence = `${file} is not a SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
@@ -134,7 +134,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       `insert into kysely_migration values ('2999-01-01-future-no-way-back', '1970-01-01')`,
     ],
   ] as const)
-    it(`the database, which stays unchanged, ${what}`, () =>
+    it(`a start is refused and leaves the database unchanged if it ${what}`, () =>
       inFolder(async (folder) => {
         const file = path.join(folder, 'leads.db');
         const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };
@@ -151,7 +151,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
         assert.deepEqual(readFileSync(file), before);
       }));
 
-  it('the database, which stays unchanged, is a device or a pipe', () =>
+  it('a start is refused if the database is a device or a pipe', () =>
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       execFileSync('mkfifo', ['--mode=666', pipe]);
@@ -162,7 +162,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.equal(statSync(pipe).mode & 0o777, 0o666);
     }));
 
-  it('PostgreSQL is unreachable, refuses the login, or lacks the database or TLS', () =>
+  it('a start is refused with the reason why PostgreSQL cannot be used', () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       const refused = (change: (address: URL) => void) => {
@@ -208,7 +208,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
         );
     }));
 
-  it('PostgreSQL refuses writes', { skip: behindPgBouncer() }, () =>
+  it('a start is refused if PostgreSQL refuses writes', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       url.searchParams.set('options', '-c default_transaction_read_only=on');
@@ -219,7 +219,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
     }),
   );
 
-  it('the DKIM key is missing, or too weak for receivers', () =>
+  it('a start is refused if the DKIM key is missing or too weak for receivers', () =>
     inFolder(async (folder) => {
       const refused = () =>
         refusedStart(folder, {
@@ -250,7 +250,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
 
-  it('the secret file is empty or truncated', () =>
+  it('a start is refused if the secret file is empty or truncated', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'data', 'app-secret');
       mkdirSync(path.dirname(file));
@@ -264,7 +264,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       }
     }));
 
-  it('the database was used with a secret that is now missing', () =>
+  it('a start is refused if the secret used by the database is missing', () =>
     inFolder(async (folder) => {
       const secretFile = path.join(folder, 'data', 'app-secret');
       assert.deepEqual((await tryStart(folder)).mistakes, []);
@@ -291,7 +291,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
     }));
 
-  it('a setting in the environment or in .env is misspelt', () =>
+  it('a start is refused if a setting in the environment or in .env is misspelt', () =>
     inFolder(async (folder) => {
       assert.equal(
         await refusedStart(folder, { SMPT_URL: 'smtp://mail.example.com' }),
@@ -306,7 +306,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.match(await refusedStart(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
-  it('a package is missing or has the wrong version', () =>
+  it('a start is refused if a package is missing or has the wrong version', () =>
     inFolder(async (folder) => {
       for (const room of ['platform', 'startup'])
         mkdirSync(path.join(folder, 'server', room), { recursive: true });
@@ -351,7 +351,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
       assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
 
-  it('any package that the build imports is missing (buildPackages lists them all)', () => {
+  it('a start is refused if a package that the build imports is missing', () => {
     const { dependencies, buildPackages } = JSON.parse(
       readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
     ) as {
@@ -374,7 +374,7 @@ describe('a start is refused with one sentence if', { concurrency: 2 }, () => {
     assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
   });
 
-  it('Node is too old', () =>
+  it('a start is refused if Node is too old', () =>
     inFolder(async (folder) => {
       const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
       assert.equal(

@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 const RESTARTS = 2;
 
-it('a restart on a systemd socket refuses no page and no form', () =>
+it('a restart on a systemd socket refuses no page view and no form', () =>
   inFolder(async (folder) => {
     const env = { ...SETTINGS, LEADS_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' };
     const page = await startOnHeldSocket({ ...env, PORT: '1' }, folder);
@@ -51,7 +51,7 @@ it('a restart on a systemd socket refuses no page and no form', () =>
     assert.equal(page.processes().length, RESTARTS + 1);
   }));
 
-it('a serving page loads no more modules, so "npm ci" can replace packages', async () => {
+it('a running server loads no more modules, so "npm ci" can replace packages', async () => {
   const inbox = await startInbox();
   const receiver = await startReceiver();
   // Reports every package and project file that Node loads.

@@ -41,7 +41,7 @@ async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
 }
 
 for (const engine of ENGINES) {
-  describe(`security on ${engine}:`, () => {
+  describe(`security on ${engine}`, () => {
     it('a copy of the database contains no code, session or secret', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
         assert.ok(server.logLines.some((line) => line.includes(id)));
       }));
 
-    it('random requests get a response below 500 with a sentence', { timeout: 60_000 }, () =>
+    it('a random request never gets a status of 500 or above', { timeout: 60_000 }, () =>
       withServer(
         {
           engine,
@@ -208,7 +208,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('over https both cookies are Secure, host-only and HttpOnly, and browsers stay on https', () =>
+it('cookies over https are Secure, host-only and HttpOnly', () =>
   withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
     const visitor = createVisitor(server);
     const asked = await visitor.post(API.leads, filledForm());
@@ -249,7 +249,7 @@ it('entering a code replaces a planted session', () =>
     assert.equal((await crossed.get(API.article)).statusCode, 401);
   }));
 
-it('no path leaves the folder of public files', () =>
+it('no URL leads out of the folder of public files', () =>
   withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     for (const url of words(`
       /../package.json /../../etc/passwd /%2e%2e/package.json /%2e%2e%2fpackage.json
@@ -276,7 +276,7 @@ it('the log omits an e-mail address that the mail server repeats', () => {
   });
 });
 
-it('validation of any text is fast', { timeout: 60_000 }, () =>
+it('text of any kind is validated quickly', { timeout: 60_000 }, () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const email of [
       `${'a'.repeat(5_000)}@`,
@@ -294,7 +294,7 @@ it('validation of any text is fast', { timeout: 60_000 }, () =>
   }),
 );
 
-it('random settings are accepted or reported', () => {
+it('any random settings are either accepted or reported', () => {
   const names = [
     'PORT',
     'PUBLIC_URL',

@@ -72,8 +72,8 @@ function openFilesIn(folder: string): string[] {
 }
 
 for (const engine of ENGINES) {
-  describe(`a service on ${engine}`, { concurrency: true }, () => {
-    it('can be opened twice on one database, and the second sends mail queued by the first', (t) =>
+  describe(`service on ${engine}`, { concurrency: true }, () => {
+    it('a second service on one database sends mail queued by the first', (t) =>
       inFolder(async (folder) => {
         const inbox = await startInbox();
         t.after(() => inbox.close());
@@ -106,7 +106,7 @@ for (const engine of ENGINES) {
         await third.close();
       }));
 
-    it('opens without a built site and leaves nothing running', async () => {
+    it('a service can be opened without a built site and leaves nothing running', async () => {
       const copy = copyProject();
       try {
         const { stdout } = await run(
@@ -146,7 +146,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('leaves nothing open after an expected or unexpected failure', () =>
+    it('a service leaves nothing open after an expected or unexpected failure', () =>
       inFolder(async (folder) => {
         const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),
@@ -182,8 +182,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('a service', { concurrency: true }, () => {
-  it('closes a file that is not a database', { skip: process.platform !== 'linux' }, () =>
+describe('resources of a service', { concurrency: true }, () => {
+  it('a service closes a file that is not a database', { skip: process.platform !== 'linux' }, () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
       const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
@@ -192,14 +192,14 @@ describe('a service', { concurrency: true }, () => {
     }),
   );
 
-  it('with an in-memory database stores its secret in the instance folder', () =>
+  it('a service with an in-memory database stores its secret in the instance folder', () =>
     inFolder(async (folder) => {
       const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
       await service.close();
       assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'mail']);
     }));
 
-  it('does not close a database passed to it', () =>
+  it('a service does not close a database passed to it', () =>
     inFolder(async (folder) => {
       const database = await freshDatabase('sqlite');
       const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
@@ -208,7 +208,7 @@ describe('a service', { concurrency: true }, () => {
       await database.close();
     }));
 
-  it('reports an open breaker to log, metrics and operator', () =>
+  it('a service reports an open breaker to log, metrics and operator', () =>
     withServer(
       {
         engine: 'sqlite',

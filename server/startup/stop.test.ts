@@ -61,8 +61,8 @@ async function withBusySite(
 
 const isStopping = (site: Site) => until(() => site.output().includes('"msg":"Stopping."'));
 
-describe('Ctrl-C', { concurrency: true }, () => {
-  it('pressed twice ends the server at once', () =>
+describe('stop by a signal', { concurrency: true }, () => {
+  it('Ctrl-C pressed twice ends the server at once', () =>
     withBusySite('sqlite', async (site) => {
       const stopped = site.stop('SIGINT');
       await isStopping(site);
@@ -76,8 +76,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
     }));
 
   for (const [title, signal, again] of [
-    ['sent twice by npm still stops the server in order', 'SIGINT', 'SIGINT'],
-    ['stops the server in order, as closing the terminal does', 'SIGHUP', null],
+    ['Ctrl-C sent twice by npm still stops the server in order', 'SIGINT', 'SIGINT'],
+    ['closing the terminal stops the server in order', 'SIGHUP', null],
   ] as const)
     it(title, () =>
       withBusySite('sqlite', async (site, release) => {
@@ -93,8 +93,8 @@ describe('Ctrl-C', { concurrency: true }, () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`a stop on ${engine}`, { concurrency: true }, () => {
-    it('finishes the mail being sent and writes the counted visits', () =>
+  describe(`stop on ${engine}`, { concurrency: true }, () => {
+    it('a stopping server finishes the mail being sent and stores the counted visits', () =>
       withBusySite(engine, async (site, release) => {
         const headers = { 'user-agent': 'Mozilla/5.0 Chrome/142.0.0.0 Safari/537.36' };
         await (await fetch(`${site.url}/?utm_source=late`, { headers })).arrayBuffer();
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(site.output(), /late|Chrome/);
       }));
 
-    it('releases an unfinished mail for the next process', () =>
+    it('a stopping server releases an unfinished mail for the next process', () =>
       withBusySite(engine, async (site) => {
         assert.equal(await site.stop('SIGTERM'), 0);
         const row = await outboxRow(site);
@@ -125,7 +125,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('a stop answers health with 503 on kept connections, accepts no new ones, and does not wait for an endless request', async () => {
+it('a stopping server responds to health with 503 and accepts no new connections', async () => {
   const site = await startSite();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const health = async () => {

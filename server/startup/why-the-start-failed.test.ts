@@ -27,13 +27,13 @@ async function onBlockedPort(answer: RequestListener, act: (port: number) => Pro
   return assert.fail('none of these ports is free');
 }
 
-describe('metrics on a port that fetch refuses', () => {
+describe('port in use that fetch refuses', () => {
   const look = async (port: number) => {
     const host = '127.0.0.1';
     return portMistakes({ port: await freePort(), host, metrics: { port, host } });
   };
 
-  it('are recognised as the running page’s', () =>
+  it('a start recognises the running page on a port that fetch refuses', () =>
     onBlockedPort(
       (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
       async (port) => {
@@ -41,7 +41,7 @@ describe('metrics on a port that fetch refuses', () => {
       },
     ));
 
-  it('are distinguished from another program’s', () =>
+  it('a start recognises another program on a port that fetch refuses', () =>
     onBlockedPort(
       (_, response) => response.end('x'.repeat(1_000_000)),
       async (port) =>
@@ -51,7 +51,7 @@ describe('metrics on a port that fetch refuses', () => {
     ));
 });
 
-it('a database file on a disk without shared memory or locks, or with I/O errors, is explained', () => {
+it('a start explains a database disk without shared memory or locks', () => {
   const explain = (errcode: number) =>
     explainDatabaseFailure(
       Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),

@@ -15,8 +15,8 @@ import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
 import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 
-describe('a mail platform', () => {
-  it('is recognised by the providers’ domains, but not by lookalikes', () => {
+describe('recognition of mail platforms', () => {
+  it('a mail platform is recognised by its domains, but not by lookalikes', () => {
     for (const [domain, platform] of [
       ['gmail.com', 'Google'],
       ['googlemail.com', 'Google'],
@@ -37,7 +37,7 @@ describe('a mail platform', () => {
       assert.equal(platformOfDomain(domain), platform, domain);
   });
 
-  it('is recognised by the MX records of other domains', () => {
+  it('a mail platform is recognised by the MX records of other domains', () => {
     for (const [host, platform] of [
       ['ASPMX.L.GOOGLE.COM.', 'Google Workspace'],
       ['alt2.aspmx.l.google.com', 'Google Workspace'],
@@ -102,7 +102,7 @@ async function ask(server: ServerUnderTest, email: string): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`mail platforms on ${engine}`, () => {
-    it('of companies are queried in DNS once, and again when old', () =>
+    it('the mail platform of a company is queried in DNS once, and again when old', () =>
       withDnsServer(ZONE, async ({ address, questions }) => {
         const database = await freshDatabase(engine);
         const platformsOf = (now: number, ...domains: readonly string[]) => {
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('appear in lost and in the report, as "other" without DNS', () =>
+    it('mail platforms appear among lost leads and in the report, as "other" without DNS', () =>
       withServer({ engine }, (server) =>
         withDnsServer(ZONE, async ({ address }) => {
           await ask(server, 'ada@acme.example');
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are deleted with the last person of the domain', () =>
+    it('the mail platform of a domain is deleted with its last person', () =>
       withServer({ engine }, (server) =>
         withDnsServer(ZONE, async ({ address }) => {
           const domains = async () =>
@@ -231,8 +231,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('the lookup of mail platforms', () => {
-  it('ends in time and says so if DNS does not respond', () =>
+describe('lookup of mail platforms', () => {
+  it('the lookup of mail platforms ends in time and says so if DNS does not respond', () =>
     withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
       const database = await freshDatabase('sqlite');
       const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
@@ -246,7 +246,7 @@ describe('the lookup of mail platforms', () => {
       await database.close();
     }));
 
-  it('queries the most frequent domains first, up to a limit', () => {
+  it('the lookup of mail platforms queries the most frequent domains first', () => {
     const domains = Array.from({ length: 520 }, (_, index) => `d${index}.example`);
     const zone = Object.fromEntries(
       domains.map((domain) => [domain, { MX: [[10, 'mx.zoho.com']] as const }]),

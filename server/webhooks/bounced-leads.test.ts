@@ -26,8 +26,8 @@ async function reportDelivery(server: ServerUnderTest, report: Parameters<typeof
 }
 
 for (const engine of ENGINES)
-  describe(`a lead whose mail bounces on ${engine}`, () => {
-    it('sends an event when the mail server refuses its address, and a stranger sends none', () => {
+  describe(`bounced leads on ${engine}`, () => {
+    it("a webhook event is sent if a lead's mail is refused, but not for a stranger's", () => {
       let isDead = false;
       const onRecipient = () => (isDead ? smtpError(550, '5.1.1 Unknown') : null);
       return withWebhook({ engine, inbox: { onRecipient } }, undefined, async (server, receiver) => {
@@ -50,7 +50,7 @@ for (const engine of ENGINES)
       });
     });
 
-    it('sends one event for all reports, and another after the address was verified again', () =>
+    it('all bounce reports about a lead cause one webhook event until the next verification', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         await becomeLead(server);
         await askForCode(server, STRANGER);

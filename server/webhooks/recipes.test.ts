@@ -60,18 +60,18 @@ function shapeOf(value: unknown): unknown {
   return Object.entries(value).map(([name, part]) => [name, shapeOf(part)]);
 }
 
-describe('the guide to webhooks', () => {
-  it('shows an event as it is sent', () => {
+describe('webhook guide', () => {
+  it('the webhook guide shows an event as it is sent', () => {
     const [example = ''] = blocksAfter('event');
     assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
   });
 
-  it('explains exactly the existing event types in its table', () => {
+  it('the webhook guide explains exactly the existing event types', () => {
     const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
     assert.deepEqual(explained, LEAD_EVENT_TYPES);
   });
 
-  it('names only fields that an event has', () => {
+  it('the webhook guide names only fields that an event has', () => {
     const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
       name.replaceAll('__', '.'),
     );
@@ -79,7 +79,7 @@ describe('the guide to webhooks', () => {
     for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
   });
 
-  it('has request bodies that are valid once a lead is filled in', () => {
+  it('the request bodies in the webhook guide are valid once a lead is filled in', () => {
     const recipes = blocksAfter('recipe').map((recipe) => {
       const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
         JSON.stringify(valueAt(event, name)),
@@ -113,7 +113,7 @@ describe('the guide to webhooks', () => {
     ]);
   });
 
-  it('has a receiver that accepts signed events once, and nothing else', async () => {
+  it('the receiver in the webhook guide accepts each signed event once', async () => {
     const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
     const port = await freePort();
     const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';

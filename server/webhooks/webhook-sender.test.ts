@@ -83,8 +83,8 @@ async function withRawServer(
   }
 }
 
-describe('a webhook event', () => {
-  it('is signed with every secret, so a receiver may know the old or the new one', () =>
+describe('sending of webhook events', () => {
+  it('a webhook event is signed with every secret', () =>
     withReceiver(undefined, async (receiver) => {
       assert.deepEqual(await send(receiver.url), { type: 'sent', answer: '204' });
       const [{ text, headers } = assert.fail()] = receiver.received;
@@ -103,7 +103,7 @@ describe('a webhook event', () => {
       );
     }));
 
-  it('is a message for Slack that mentions nobody, whatever a visitor typed', () =>
+  it('a webhook event for Slack mentions nobody, whatever a visitor typed', () =>
     withReceiver(undefined, async (receiver) => {
       const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
       const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
@@ -127,7 +127,7 @@ describe('a webhook event', () => {
       });
     }));
 
-  it('follows no redirect', async () => {
+  it('a webhook event follows no redirect', async () => {
     const inside = await startReceiver();
     try {
       for (const status of [301, 302, 303, 307, 308])
@@ -144,7 +144,7 @@ describe('a webhook event', () => {
     }
   });
 
-  it('ends with 2xx, dies with 410, and is otherwise retried when the receiver asks', async () => {
+  it('a webhook event is done after 2xx, dead after 410 and otherwise retried', async () => {
     const answers = [
       [200, { type: 'sent', answer: '200' }],
       [410, { type: 'gone', answer: '410' }],
@@ -160,7 +160,7 @@ describe('a webhook event', () => {
       );
   });
 
-  it('times out wherever the receiver hangs', async () => {
+  it('a webhook event times out wherever the receiver hangs', async () => {
     const hanging: readonly ((socket: Socket) => void)[] = [
       () => {},
       (socket) => {
@@ -187,7 +187,7 @@ describe('a webhook event', () => {
     );
   });
 
-  it('is not delayed by events that hang at another address of the same host', () => {
+  it('a webhook event is not delayed by events that hang at another URL of the same host', () => {
     const ended = new AbortController();
     let hanging = 0;
     return withReceiver(
@@ -218,7 +218,7 @@ describe('a webhook event', () => {
     );
   });
 
-  it('is done once accepted, and little of a long response is read', async () => {
+  it('a webhook event is done once accepted, however long the response is', async () => {
     const all = 100 * 1024 * 1024;
     const closed = Promise.withResolvers<number>();
     await withRawServer(
@@ -244,7 +244,7 @@ describe('a webhook event', () => {
     );
   });
 
-  it('is retried after a truncated response, invalid HTTP, too many headers, or a missing server', async () => {
+  it('a webhook event is retried after a truncated or invalid response', async () => {
     await withRawServer(
       (socket) => socket.destroy(),
       async (url) => assert.equal((await send(url)).type, 'failed for now'),
@@ -267,7 +267,7 @@ describe('a webhook event', () => {
     assert.deepEqual(await send(withPercent), failed('URIError'), 'an unencoded password');
   });
 
-  it('is not sent to a server without a trusted certificate', async () => {
+  it('a webhook event is not sent to a server without a trusted certificate', async () => {
     const taken: string[] = [];
     const server = createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request) => {
       taken.push(request.url ?? '');
@@ -285,7 +285,7 @@ describe('a webhook event', () => {
     server.close();
   });
 
-  it('is sent again at once when the receiver had closed the kept-alive connection', async () => {
+  it('a webhook event is sent again at once if the receiver had closed the connection', async () => {
     let connections = 0;
     await withRawServer(
       (socket) => {
@@ -303,8 +303,8 @@ describe('a webhook event', () => {
   });
 });
 
-describe('a webhook address', () => {
-  it('is public, private or never allowed', () => {
+describe('IP addresses of webhook receivers', () => {
+  it('the IP address of a webhook receiver is public, private or never allowed', () => {
     const kinds = {
       public: words(`
         8.8.8.8 2606:4700:4700::1111 64:ff9b::808:808 ::ffff:8.8.8.8 ::808:808 ::8.8.8.8`),
@@ -325,7 +325,7 @@ describe('a webhook address', () => {
       for (const address of addresses) assert.equal(kindOfAddress(address), kind, address);
   });
 
-  it('may be private only if the operator allows it, in any notation', () =>
+  it('the IP address of a webhook receiver may be private only if the operator allows it', () =>
     withReceiver(undefined, async ({ port, received }) => {
       for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[::1]'])
         assert.deepEqual(
@@ -343,7 +343,7 @@ describe('a webhook address', () => {
       assert.equal(received.length, 0);
     }));
 
-  it('is checked while connecting: a name that switches to a private address is not called', () =>
+  it('a webhook event is not sent to a name that switches to a private IP address', () =>
     withReceiver(undefined, async ({ port, received }) => {
       let home: readonly string[] = ['8.8.8.8', '127.0.0.1'];
       const zone: Record<string, NameRecords> = {

@@ -22,8 +22,8 @@ import {
 import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
-  describe(`a webhook endpoint on ${engine}`, () => {
-    it('gets each lead’s events in order after an outage, while another endpoint gets its events on time', () => {
+  describe(`webhook endpoints on ${engine}`, () => {
+    it("a webhook endpoint gets each lead's events in order after an outage", () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
@@ -61,7 +61,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('is retried for 24 hours at growing intervals; then the event is dead until the operator retries it', () => {
+    it('a webhook endpoint is retried for 24 hours at growing intervals', () => {
       let isAway = true;
       return withWebhook(
         { engine },
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
     });
 
     for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
-      it(`gets the time it asks for when the clock is set back by ${back} s`, () => {
+      it(`a webhook endpoint gets the wait it asks for when the clock is set back by ${back} s`, () => {
         let isAway = true;
         return withWebhook(
           { engine },
@@ -152,7 +152,7 @@ for (const engine of ENGINES) {
         );
       });
 
-    it('that is slow while the clock is set back gets the events queued meanwhile right afterwards', () => {
+    it('a slow webhook endpoint gets the events queued while the clock was set back', () => {
       const taken = Promise.withResolvers<void>();
       return withWebhook(
         { engine },
@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('gets events at the next start that a wrong clock put off for longer than any wait', async () => {
+    it('a webhook endpoint gets events that a wrong clock had put off at the next start', async () => {
       await withServer({ engine }, async ({ database: { db }, now }) => {
         const row = { type: 'lead.verified', lead_id: uuid(), endpoint: 'e', payload: '{}' } as const;
         const times = { created_at: 0, queued_at: 0 };
@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('does not get an event again after answering 410, but gets the next one', () =>
+    it('a webhook endpoint that responded with 410 gets the next event, but not that one again', () =>
       withWebhook(
         { engine },
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
@@ -214,7 +214,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('does not delay a stop by hanging: its event is released and sent at the next start', async () => {
+    it('a webhook endpoint that hangs does not delay a stop', async () => {
       const database = await freshDatabase(engine);
       const { db } = database;
       const hung = Promise.withResolvers<void>();

@@ -30,8 +30,8 @@ import {
 import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
-  describe(`a webhook on ${engine}`, () => {
-    it('receives a lead’s whole life in order, signed, and after its erasure only the ID', () =>
+  describe(`webhooks on ${engine}`, () => {
+    it("a webhook receives a lead's signed events in order, and only the ID after erasure", () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         server.setClock(Date.now());
         const { secrets } = server.service.webhooks;
@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
       }));
 
-    it('receives only the first reading, even when the article comes with the verification response', () =>
+    it('a webhook receives only the first reading of a lead', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         const visitor = createVisitor(server);
         await visitor.post(API.leads, filledForm());
@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
       }));
 
-    it('gets no event of an erased lead, and the erasure overtakes no event under way', () => {
+    it('a webhook receives no event of an erased lead except the erasure', () => {
       const open: (() => void)[] = [];
       return withWebhook(
         { engine },
@@ -157,7 +157,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('lists its events as personal data, and deletes them with old mail', () =>
+    it('webhook events are listed as personal data and deleted with old mail', () =>
       withWebhook({ engine }, refuse, async (server) => {
         await becomeLead(server);
         await outcomes(server, 1);
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('webhook_events'), 0);
       }));
 
-    it('gets only committed events', () =>
+    it('a webhook receives only committed events', () =>
       withWebhook({ engine }, undefined, async (server, receiver) => {
         const leadId = await becomeLead(server);
         await outcomes(server, 2);
@@ -203,7 +203,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('webhook_events'), 3);
       }));
 
-    it('gets each event once from several processes, and each lead’s in order', () =>
+    it('a webhook receives each event once although several processes send', () =>
       withReceiver(undefined, async (receiver) => {
         const database = await freshDatabase(engine);
         const endpoints = endpointsOf([receiver.url]);
@@ -254,7 +254,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('gets the next event at once although a process that lost its lease releases the previous one', () =>
+    it('a webhook receives the next event at once after a process has lost its lease', () =>
       withWebhook({ engine }, refuse, async (server) => {
         const { service, database } = server;
         await becomeLead(server);
@@ -280,7 +280,7 @@ for (const engine of ENGINES) {
         assert.equal((await lease('another', later)).type, 'lead.read');
       }));
 
-    it('costs no statement and stores no event if not configured', async () => {
+    it('unconfigured webhooks cost no statement and store no event', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -294,7 +294,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('an event queued while its lead is erased is deleted with the lead, on postgres', () =>
+it('an event queued during the erasure of its lead is deleted on PostgreSQL', () =>
   withWebhook({ engine: 'postgres' }, undefined, async (server) => {
     const leadId = await becomeLead(server);
     await outcomes(server, 2);
@@ -323,7 +323,7 @@ it('an event queued while its lead is erased is deleted with the lead, on postgr
     assert.doesNotMatch(JSON.stringify(rows), /ada@/);
   }));
 
-it('desk webhooks test prints each endpoint’s response, and desk webhooks secret the signing secret', () =>
+it('"desk webhooks" prints each endpoint\'s response and the signing secret', () =>
   withReceiver(undefined, (here) =>
     withReceiver(refuse, (away) =>
       withServer(
@@ -349,7 +349,7 @@ it('desk webhooks test prints each endpoint’s response, and desk webhooks secr
     ),
   ));
 
-it('desk webhooks test says what to do without a configured address', () =>
+it('"desk webhooks test" says what to do if no URL is configured', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, notes } = await desk(server.service, ['webhooks', 'test']);
     assert.equal(exitCode, 1);

@@ -36,7 +36,7 @@ const FINDS = [
 ] as const;
 
 for (const engine of ENGINES)
-  describe(`a search for contacts on ${engine}`, () => {
+  describe(`search for contacts on ${engine}`, () => {
     let database: OpenDatabase;
     before(async () => {
       database = await freshDatabase(engine);
@@ -59,7 +59,7 @@ for (const engine of ENGINES)
     after(() => database.close());
 
     for (const [search, ...expected] of FINDS)
-      it(`for “${search}” finds ${expected.join(' and ') || 'no one'}`, async () => {
+      it(`a search for “${search}” finds ${expected.join(' and ') || 'no one'}`, async () => {
         const pages = await Array.fromAsync(leadPages(database.db, 'verified', { search: search.trim() }));
         assert.deepEqual(
           pages.flat().map(({ email }) => email.split('@')[0]),

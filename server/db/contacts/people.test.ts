@@ -10,7 +10,7 @@ import { ENGINES, freshDatabase, withDatabase } from '#testing/databases.ts';
 const NOW = Date.UTC(2026, 10, 20);
 
 for (const engine of ENGINES)
-  it(`a person is found by any spelling of an e-mail address or its part on ${engine}`, () =>
+  it(`a person is found by any spelling or part of the e-mail address on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const email = 'ada@xn--bcher-kva.example';
       const times = { first_verified_at: NOW, last_verified_at: NOW };
@@ -53,7 +53,7 @@ for (const engine of ENGINES)
     }));
 
 for (const engine of ENGINES)
-  it(`pages contain each person of a period once, from either end, on ${engine}`, () =>
+  it(`paging from either end lists each person of a period once on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const lead = { name: 'Ada', company: 'Books', answers: null, attribution: '{}', flags: '' };
       const leads = Array.from({ length: 300 }, (_, index) => {
@@ -76,7 +76,7 @@ for (const engine of ENGINES)
       );
     }));
 
-it('each page has one bound per side: SQLite seeks by the first of two, and scans up to the second', async () => {
+it('a page of people is read with at most one bound per side, so that SQLite can seek', async () => {
   const statements: string[] = [];
   const { db, close } = await freshDatabase('sqlite', { onStatement: (sql) => void statements.push(sql) });
   try {

@@ -11,7 +11,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('an error that makes SQLite give up a transaction is the one thrown', () =>
+it('the error that ends an SQLite transaction is the one that the caller gets', () =>
   withDatabase('sqlite', async ({ db }) => {
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(
@@ -31,7 +31,7 @@ it('an error that makes SQLite give up a transaction is the one thrown', () =>
 const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
   (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
 
-it('a PostgreSQL connection that breaks in a transaction fails only that transaction', () =>
+it('a broken PostgreSQL connection fails only its own transaction', () =>
   withDatabase('postgres', async ({ db }) => {
     await assert.rejects(
       db.transaction().execute(async (tx) => {
@@ -46,7 +46,7 @@ it('a PostgreSQL connection that breaks in a transaction fails only that transac
     await sql`select 1`.execute(db);
   }));
 
-it('a newer release that adds columns breaks no prepared statement of this one', async () => {
+it('columns added by a newer release do not break prepared statements', async () => {
   const database = await freshDatabase('postgres');
   await withServer({ engine: 'postgres', database }, async (server) => {
     const flow = async (number: number) => {
@@ -81,8 +81,8 @@ it('statements are prepared unless they select all columns', { skip: behindPgBou
 
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
-describe('a database outage', () => {
-  it('is not confused with our own error', () => {
+describe('database outages', () => {
+  it('our own error is not reported as a database outage', () => {
     const outages = [
       failure('terminating connection due to administrator command', { code: '57P01' }),
       failure('the database system is starting up', { code: '57P03' }),

@@ -65,7 +65,7 @@ async function withPair(
   }
 }
 
-it('acknowledged writes survive the loss of the primary, and unreplicated writes are not acknowledged', () =>
+it('acknowledged writes survive the loss of the PostgreSQL primary', () =>
   withPair(async ({ a, b }, endpoint, openThere) => {
     const { db } = openThere();
     assert(await store(db, 'before'));
@@ -102,7 +102,7 @@ it('acknowledged writes survive the loss of the primary, and unreplicated writes
     assert.deepEqual(await idsIn(db), ['afterwards', ...kept]);
   }));
 
-it('a server that becomes read-only is left for its successor at the same address', () =>
+it('connections leave a PostgreSQL server that becomes read-only', () =>
   withPair(async ({ a, b }, endpoint, openThere) => {
     const { db } = openThere(IMPATIENCE_MS);
     await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(db)));
@@ -114,7 +114,7 @@ it('a server that becomes read-only is left for its successor at the same addres
     assert.equal(await portOf(db), b.port);
   }));
 
-it('a pool with a silent host can be closed', async () => {
+it('a connection pool can be closed although its server is silent', async () => {
   const url = new URL(await createPostgresDatabase());
   const endpoint = await startEndpoint(Number(url.port));
   url.host = `127.0.0.1:${endpoint.port}`;

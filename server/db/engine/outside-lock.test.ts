@@ -80,8 +80,8 @@ const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@exampl
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
-describe('while another process holds the SQLite write lock', () => {
-  it('pages, health checks and reads continue, and every form is accepted once it is released', () =>
+describe('SQLite write lock of another process', () => {
+  it('a form sent while another process locks SQLite is accepted after the lock', () =>
     withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
       const { visitor: reader } = await becomeLead(server, 'ada@example.com');
       await server.advance(0);
@@ -108,7 +108,7 @@ describe('while another process holds the SQLite write lock', () => {
       assert.equal(server.inbox.mails.length, 1 + emails.length);
     }));
 
-  it('forms and codes get 503 if it lasts, and nothing of them is stored', () =>
+  it('a form or code gets 503 and stores nothing if the SQLite lock lasts', () =>
     withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
       const visitor = createVisitor(server);
       await visitor.post(API.leads, filledForm());
@@ -132,7 +132,7 @@ describe('while another process holds the SQLite write lock', () => {
       assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
     }));
 
-  it('the worker waits, and mails nothing twice', async () => {
+  it('the mail worker waits for the SQLite lock and mails nothing twice', async () => {
     let onMail = () => {};
     const inbox: InboxBehaviour = {
       onMessage: () => {
@@ -158,7 +158,7 @@ describe('while another process holds the SQLite write lock', () => {
   });
 });
 
-it('a start waits longer than a visitor for another process’s migrations', () =>
+it('a start waits longer than a visitor for the migrations of another process', () =>
   withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
     lock();
     let done = false;
@@ -174,7 +174,7 @@ it('a start waits longer than a visitor for another process’s migrations', () 
   }));
 
 describe('SQLite transactions of one process', () => {
-  it('take turns, and exclude statements outside them', () =>
+  it('SQLite transactions take turns and exclude other statements', () =>
     withFile({}, async ({ database: { db, close } }) => {
       const insert = (on: typeof db, key: string) =>
         on.insertInto('limit_windows').values({ key, started_at: 0, ends_at: 1, count: 1 }).execute();
@@ -196,7 +196,7 @@ describe('SQLite transactions of one process', () => {
       await close();
     }));
 
-  it('wait for each other no longer than for another process', () =>
+  it('SQLite transactions wait for each other no longer than for another process', () =>
     withFile({ patienceMs: 50 }, async ({ database: { db, close } }) => {
       let end = () => {};
       const held = new Promise<void>((resolve) => {
@@ -215,7 +215,7 @@ describe('SQLite transactions of one process', () => {
       await close();
     }));
 
-  it('commit nothing after SQLite rolled one back by itself', () =>
+  it('a transaction that SQLite has rolled back by itself commits nothing', () =>
     withFile({}, async ({ database: { db, close } }) => {
       await assert.rejects(
         db.transaction().execute(async (tx) => {
@@ -230,7 +230,7 @@ describe('SQLite transactions of one process', () => {
       await close();
     }));
 
-  it('finish before the database is closed', () =>
+  it('SQLite transactions finish before the database is closed', () =>
     withFile({}, async ({ database: { db, close }, file }) => {
       const write = db.transaction().execute(async (tx) => {
         await setImmediate();
@@ -248,7 +248,7 @@ describe('SQLite transactions of one process', () => {
     }));
 });
 
-describe('a lost database file', () => {
+describe('lost database file', () => {
   const replaceBy: Readonly<Record<string, (file: string) => void>> = {
     'is deleted': (file) => rmSync(file),
     'is replaced by another one': (file) => {
@@ -260,7 +260,7 @@ describe('a lost database file', () => {
     'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
   };
   for (const [what, replace] of Object.entries(replaceBy)) {
-    it(`is noticed when it ${what}, and no form is accepted`, () =>
+    it(`no form is accepted after the database file ${what}`, () =>
       withLockableServer({}, async (server, { file }) => {
         assert.equal((await sendForm(server, 'before@example.com')).statusCode, 202);
         assert.equal((await server.app.inject(API.health)).statusCode, 200);

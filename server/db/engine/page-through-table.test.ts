@@ -6,7 +6,7 @@ import { pagesAfter, slicesBackwards, slicesOf, type Slice } from '#server/db/en
 import { ENGINES, withDatabase } from '#testing/databases.ts';
 
 for (const engine of ENGINES)
-  it(`slices on ${engine} contain each row of a range once, from either end`, () =>
+  it(`paging a table on ${engine} from either end returns each row of a range once`, () =>
     withDatabase(engine, async (database) => {
       const { db } = database;
       const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -47,7 +47,7 @@ function createPages(last: number) {
   return { begun, isReading: () => reading > 0, pages: () => pagesAfter(0, readAfter, (row) => row) };
 }
 
-it('one page is read ahead while the caller works on the previous one', async () => {
+it('the next page is read while the caller works on the previous one', async () => {
   const { begun, pages } = createPages(10);
   const reader = pages();
   assert.deepEqual(await reader.next(), { done: false, value: [1] });
@@ -57,13 +57,13 @@ it('one page is read ahead while the caller works on the previous one', async ()
   await reader.return();
 });
 
-it('a caller that stops early leaves no statement running', async () => {
+it('a caller that stops paging early leaves no statement running', async () => {
   const { isReading, pages } = createPages(10);
   for await (const [row] of pages()) if (row === 2) break;
   assert.equal(isReading(), false);
 });
 
-it('an unreadable page fails on its turn, not while the caller works on the previous one', async () => {
+it('an unreadable page causes an error only when the caller gets to it', async () => {
   const { pages } = createPages(2);
   const rows: number[] = [];
   await assert.rejects(async () => {

@@ -25,8 +25,8 @@ async function throughPgBouncer(story: (url: string, direct: string) => Promise<
   }
 }
 
-describe('through PgBouncer with transaction pooling', { skip: missing }, () => {
-  it('twenty simultaneous visitors complete their journey', () =>
+describe('PgBouncer with transaction pooling', { skip: missing }, () => {
+  it('twenty simultaneous visitors reach the article through PgBouncer', () =>
     throughPgBouncer(async (url) => {
       const database = openDatabase({ engine: 'postgres', url }, () => {});
       await migrate(database);
@@ -43,7 +43,7 @@ describe('through PgBouncer with transaction pooling', { skip: missing }, () => 
       });
     }));
 
-  it('concurrent starts run each migration once, and release the lock', () =>
+  it('concurrent starts through PgBouncer run each migration once', () =>
     throughPgBouncer(async (url, direct) => {
       const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
       await Promise.all(databases.map((database) => migrate(database)));
@@ -57,7 +57,7 @@ describe('through PgBouncer with transaction pooling', { skip: missing }, () => 
       assert.deepEqual(rows, []);
     }));
 
-  it('a refused start ends with a sentence', () =>
+  it('a refused start through PgBouncer is explained in a sentence', () =>
     throughPgBouncer(async (url) => {
       const refusal = async (change: (address: URL) => void): Promise<string> => {
         const address = new URL(url);
@@ -87,7 +87,7 @@ describe('through PgBouncer with transaction pooling', { skip: missing }, () => 
       );
     }));
 
-  it('a start without prepare=false in DATABASE_URL asks for it', () =>
+  it('a start through PgBouncer asks for prepare=false if DATABASE_URL lacks it', () =>
     throughPgBouncer(async (url) => {
       const config = { engine: 'postgres', url: url.replace('?prepare=false', '') } as const;
       const database = openDatabase(config, () => {});

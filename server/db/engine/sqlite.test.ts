@@ -76,7 +76,7 @@ const insertIn = (db: Kysely<Tables>, id: number) =>
   db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
 
 describe('concurrent SQLite transactions', () => {
-  it('share one commit, and report success only after it', () =>
+  it('concurrent SQLite transactions share one commit and succeed only after it', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const seen: unknown[][] = [];
       await Promise.all([
@@ -99,7 +99,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('share one commit with those started in the next event-loop turns, but not with later ones', () =>
+  it('an SQLite commit includes transactions of the next event-loop turns, but no later ones', () =>
     withDatabase(async ({ db, commits }) => {
       const first = insertIn(db, 1);
       const second = setImmediate().then(() => insertIn(db, 2));
@@ -109,7 +109,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 2);
     }));
 
-  it('can fail separately, even the first of several', () =>
+  it('an SQLite transaction can fail without the others in its commit', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const change = (id: number) =>
         db.transaction().execute(async (tx) => {
@@ -132,7 +132,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 1);
     }));
 
-  it('all fail with their commit, without affecting the next ones', () =>
+  it('a failed SQLite commit fails all its transactions, but no later ones', () =>
     withDatabase(async ({ db, committed }) => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
@@ -148,7 +148,7 @@ describe('concurrent SQLite transactions', () => {
       assert.deepEqual(committed(), [2]);
     }));
 
-  it('all fail when one makes SQLite give up, without affecting the next ones', () =>
+  it('a conflict that rolls back SQLite fails all transactions of the commit, but no later ones', () =>
     withDatabase(async ({ db, committed }) => {
       const outcomes = await Promise.allSettled([
         insertIn(db, 1),
@@ -165,7 +165,7 @@ describe('concurrent SQLite transactions', () => {
       assert.deepEqual(committed(), [3]);
     }));
 
-  it('all fail when ending one fails, without affecting the next ones', async () => {
+  it('an SQLite transaction that cannot be ended fails the whole commit, but no later ones', async () => {
     for (const text of ['rollback to member', 'release member', 'commit'])
       await withDatabase(async ({ db, committed, failOnce }) => {
         const outcomes = Promise.allSettled([
@@ -187,7 +187,7 @@ describe('concurrent SQLite transactions', () => {
       });
   });
 
-  it('wait in order for an outside lock, even after one that makes SQLite give up', () =>
+  it('SQLite transactions wait in order for a lock held by another process', () =>
     withDatabase(async ({ db, committed, file }) => {
       await insertIn(db, 1);
       const other = new DatabaseSync(file);
@@ -207,7 +207,7 @@ describe('concurrent SQLite transactions', () => {
       assert.deepEqual(committed(), [1, 2, 3]);
     }));
 
-  it('wait for a slow one, and nothing of it is committed before it ends', () =>
+  it('SQLite transactions wait for a slow one, which is committed as a whole', () =>
     withDatabase(async ({ db, committed }) => {
       let goOn: () => void = () => {};
       const pause = new Promise<void>((resolve) => (goOn = resolve));
@@ -227,8 +227,8 @@ describe('concurrent SQLite transactions', () => {
     }));
 });
 
-describe('an SQLite statement', () => {
-  it('for all columns returns each value under its name after a release adds one', () =>
+describe('SQLite statements', () => {
+  it('an SQLite statement for all columns names each value correctly after a column is added', () =>
     withDatabase(async ({ db, file }) => {
       await db.insertInto('parents').values({ id: 1 }).execute();
       const read = () =>
@@ -244,7 +244,7 @@ describe('an SQLite statement', () => {
       assert.deepEqual(await read(), [{ id: 1, added: 'new', end: 'last' }]);
     }));
 
-  it('with a limit is planned only once', async () => {
+  it('an SQLite statement with a limit is planned only once', async () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('create table parents (id integer primary key)');
     const db = new Kysely<Tables>({

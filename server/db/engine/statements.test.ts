@@ -9,7 +9,7 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
-  it(`on ${engine} many visitors, resends, wrong codes and hours need only a few statements`, async () => {
+  it(`any number of visitors on ${engine} needs only a few different statements`, async () => {
     const texts = new Set<string>();
     const database = await freshDatabase(engine, { onStatement: (text) => texts.add(text) });
     const deferred = new Set<string>();
@@ -64,7 +64,7 @@ const MOST_OF_A_VISITOR = 21;
 const MOST_LOOKS = 5;
 
 for (const engine of ENGINES) {
-  it(`on ${engine} a visitor’s form, code and article take at most ${MOST_OF_A_VISITOR} statements, with few polls for mail`, async () => {
+  it(`a visitor's form, code and article take at most ${MOST_OF_A_VISITOR} statements on ${engine}`, async () => {
     const asked: string[] = [];
     const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
     await withServer({ engine, database }, async (server) => {

@@ -30,7 +30,7 @@ async function migrateInOwnProcess(config: Config['database']): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`migrations on ${engine}`, () => {
-    it('run once when many processes start together', async () => {
+    it('migrations run once when many processes start together', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'migrate-'));
       const config: Config['database'] =
         engine === 'sqlite'
@@ -53,8 +53,8 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('SQLite', () => {
-  it('is opened so that a commit survives a power cut and nothing blocks the event loop', async () => {
+describe('SQLite settings', () => {
+  it('SQLite commits survive a power cut without blocking the event loop', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-'));
     const database = openDatabase({ engine: 'sqlite', file: path.join(folder, 'new', 'leads.db') }, () => {});
     try {

@@ -25,7 +25,7 @@ async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Pr
 
 for (const engine of ENGINES) {
   describe(`migrations on ${engine}`, () => {
-    it('keep everything that the previous release reads and writes', () =>
+    it('migrations keep everything that the previous release reads and writes', () =>
       withEmptyDatabase(engine, async (db) => {
         const [first = '', ...others] = Object.keys(MIGRATIONS);
         await MIGRATIONS[first]?.up(db);
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('are rejected if they would remove something', () =>
+    it('a migration that removes something is rejected', () =>
       withEmptyDatabase(engine, async (db) => {
         const run = (text: string) => sql.raw(text).execute(db);
         await run(
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('are rejected if a column becomes required, loses null or changes its type', () =>
+it('a migration is rejected if a column becomes required, loses null or changes its type', () =>
   withEmptyDatabase('postgres', async (db) => {
     const run = (text: string) => sql.raw(text).execute(db);
     await run(`create table t (id text primary key, a text, b text not null default 'b', c integer)`);

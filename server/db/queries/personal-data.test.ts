@@ -62,7 +62,7 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
-    it('is in no unclassified table or column', async () => {
+    it('personal data is in no unclassified table or column', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsIn(db), knownColumns());
       await sql`alter table leads add column telephone text`.execute(db);
@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
       await close();
     });
 
-    it('is listed for exactly one e-mail address', () =>
+    it('personal data is listed for exactly one e-mail address', () =>
       withServer({ engine }, async (server) => {
         await verify(server, TYPED, HOME);
         await verify(server, 'eve@example.com', '198.51.100.8');
@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.ok(!JSON.stringify(listed).includes('eve@'));
       }));
 
-    it('is erased everywhere for one person only; the session ends, and the e-mail address may return', () =>
+    it('an erasure removes one person everywhere and ends the session', () =>
       withServer({ engine }, async (server) => {
         await verify(server, 'eve@example.com', '198.51.100.8');
         await server.advance(0);
@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await visitor.get(API.article)).statusCode, 401, 'the old session does not live again');
       }));
 
-    it('erased while its mail waits or its code is typed causes no mail and opens nothing', () =>
+    it('a person erased while mail waits gets no mail, and the code opens nothing', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Later') } }, async (server) => {
         const visitor = createVisitor(server, HOME);
         await visitor.post(API.leads, filledForm());
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('leaves the day’s codes counted after an erasure', () =>
+    it("an erasure keeps the day's codes counted", () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         for (const mail of [1, 2]) {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
         assert.equal(still.headers['retry-after'], refused.headers['retry-after']);
       }));
 
-    it('leaves the day’s attempts counted after an erasure', () =>
+    it("an erasure keeps the day's attempts counted", () =>
       withServer({ engine }, async (server) => {
         const ask = async (mail: number) => {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());

@@ -39,8 +39,8 @@ async function openOnAnotherDevice(server: ServerUnderTest, url: string) {
 }
 
 for (const engine of ENGINES) {
-  describe(`the guide mail on ${engine}`, () => {
-    it('is not sent unless the operator enables it', () =>
+  describe(`guide mail on ${engine}`, () => {
+    it('the guide mail is not sent unless the operator enables it', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await server.advance(1);
@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('opens the guide on another device for seven days', () =>
+    it('the guide mail opens the guide on another device for seven days', () =>
       withServer({ engine, env: LINK }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const mail = await server.inbox.waitForMail(EMAIL, 2);
@@ -84,7 +84,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('carries an unsubscribe link that works with one click', () =>
+    it('the guide mail contains an unsubscribe link that works with one click', () =>
       withServer({ engine, env: LINK }, async (server) => {
         await becomeLead(server, EMAIL);
         const mail = await server.inbox.waitForMail(EMAIL, 2);
@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('gives way to codes requested after it', () =>
+    it('the guide mail is sent after codes requested later', () =>
       withDatabase(engine, async (database) => {
         const { db } = database;
         const id = (at: number) => uuid({ msecs: at });
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(kinds, ['code', 'guide']);
       }));
 
-    it('is not sent to a lead who unsubscribed while it waited, but a requested code is', () => {
+    it('the guide mail is not sent to a lead who unsubscribed while it waited', () => {
       let mails = 0;
       const onRecipient = () => ((mails += 1) === 2 ? smtpError(451, 'Later') : null);
       return withServer({ engine, env: LINK, inbox: { onRecipient } }, async (server) => {
@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the unsubscribe link is covered by the DKIM signature, as an independent program confirms', async () => {
+it('the DKIM signature of the guide mail covers the unsubscribe link', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
   const file = path.join(folder, 'dkim.pem');
@@ -206,7 +206,7 @@ it('the unsubscribe link is covered by the DKIM signature, as an independent pro
   }
 });
 
-describe('the attached guide file', () => {
+describe('attached guide file', () => {
   const withCampaign = (test: (folder: string) => Promise<void>): Promise<void> =>
     inFolder(async (folder) => {
       cpSync(TEST_CAMPAIGN, folder, { recursive: true });
@@ -217,7 +217,7 @@ describe('the attached guide file', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));
   };
 
-  it('replaces the link in the mail', () =>
+  it('an attached guide file replaces the link in the mail', () =>
     withCampaign(async (folder) => {
       name(folder);
       writeFileSync(path.join(folder, 'article/guide.pdf'), '%PDF-1.7 a guide');
@@ -235,7 +235,7 @@ describe('the attached guide file', () => {
       });
     }));
 
-  it('is reported before the start if it is unnamed or missing', () =>
+  it('an attached guide file that is unnamed or missing is reported before the start', () =>
     withCampaign(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();

@@ -31,8 +31,8 @@ const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createNewLeadNews({ database, config, clock: service.clock });
 
 for (const engine of ENGINES) {
-  describe(`new-lead mail to the operator on ${engine}`, () => {
-    it('is not sent unless requested', () =>
+  describe(`new-lead mail on ${engine}`, () => {
+    it('the operator gets no new-lead mail unless requested', () =>
       withServer({ engine, env: PAGE }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await newsOf(server)();
@@ -40,7 +40,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 1);
       }));
 
-    it('is sent once per lead, at once, the same in both parts, without the code', () =>
+    it('the operator gets one mail per new lead at once, without the code', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const email = 'ada@gmail.com';
         const visitor = createVisitor(server);
@@ -84,7 +84,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
       }));
 
-    it('contains answers to custom questions, long ones too, as text', () =>
+    it("the operator's new-lead mail contains answers to custom questions as text", () =>
       inFolder((folder) => {
         const campaign = campaignAsking(
           folder,
@@ -111,7 +111,7 @@ for (const engine of ENGINES) {
         });
       }));
 
-    it('shares the lead’s transaction, so a lead needs the mail’s row', () =>
+    it("a lead is stored only if the operator's mail about it can be queued", () =>
       withServer({ engine, env: EACH }, async (server) => {
         const { db } = server.database;
         if (engine === 'sqlite') {
@@ -131,7 +131,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 0);
       }));
 
-    it('is not sent about a lead erased before its sending', () =>
+    it('the operator gets no mail about a lead erased before it is sent', () =>
       withServer(
         {
           engine,
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('comes one by one for ten leads of an hour, and as one mail for all later ones', () =>
+    it('the operator gets ten new-lead mails an hour, and one mail about all later leads', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
         for (const email of emails) await becomeLead(server, email);
@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(OPERATOR, 12);
       }));
 
-    it('summarises a day in one mail the next day at the configured time, with stats and leads', () =>
+    it('the operator gets a daily mail with stats and new leads at the configured time', () =>
       withServer({ engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30' } }, async (server) => {
         await becomeLead(server, 'early@example.com');
         await server.advance(86_400);
@@ -225,7 +225,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'digest')).length, 2, 'a day without new leads is left out');
       }));
 
-    it('summarises a week in one mail the following Monday, next to the previous week', () =>
+    it('the operator gets a weekly mail on Monday that compares two weeks', () =>
       // Friday, 20 November 2026, at noon.
       withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
         const news = newsOf(server);
@@ -253,7 +253,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'digest')).length, 2);
       }));
 
-    it('summarises a week in one mail even if mail is kept for less than a week', () =>
+    it('the operator gets a weekly mail even if mail is kept for less than a week', () =>
       withServer(
         { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
         async (server) => {

@@ -12,14 +12,14 @@ const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
 assert(words.type === 'campaign');
 const { codeEmail, guideEmail } = words.campaign;
 
-describe('a mail', () => {
-  it('with a code declares its language', () => {
+describe('mail templates', () => {
+  it('a code mail declares its language', () => {
     const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'Leitfaden' };
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'de' }).html, /^<html lang="de">$/m);
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'en' }).html, /^<html lang="en">$/m);
   });
 
-  it('with a code states its lifetime in the correct plural', () => {
+  it('a code mail states the lifetime of the code in the correct plural', () => {
     const validity = (minutes: number, language: string) =>
       composeCodeEmail(
         { ...codeEmail, validity: '{lifetime}.' },
@@ -45,13 +45,13 @@ describe('a mail', () => {
     unsubscribe: 'https://guide.example.com/api/unsubscribe?t=x',
   };
 
-  it('with the guide has a button in the campaign’s accent colour', () => {
+  it("the guide mail has a button in the campaign's accent colour", () => {
     const { html } = composeGuideEmail(guideEmail, guideFacts);
     assert.match(html, /background:#1c4e8a/);
     assert.doesNotMatch(html, /#0e5a43/);
   });
 
-  it('with the guide describes its content if the campaign does', () => {
+  it('the guide mail describes its content if the campaign does', () => {
     const { inside, ...others } = guideEmail;
     assert.ok(inside !== undefined);
     const mail = composeGuideEmail(guideEmail, guideFacts);
@@ -60,7 +60,7 @@ describe('a mail', () => {
     for (const part of [text, html]) assert.doesNotMatch(part, /undefined|first chapter/);
   });
 
-  it('with the guide ends with the postal address, line by line, in both parts', () => {
+  it('the guide mail ends with the postal address, line by line, in both parts', () => {
     const postalAddress = 'Guide & Sons\n1 Main Street\nSpringfield';
     const { text, html } = composeGuideEmail(guideEmail, { ...guideFacts, postalAddress });
     assert.ok(text.endsWith('\n\nGuide & Sons\n1 Main Street\nSpringfield\n'));
@@ -68,7 +68,7 @@ describe('a mail', () => {
     assert.doesNotMatch(JSON.stringify(composeGuideEmail(guideEmail, guideFacts)), /undefined|<br><\/p>/);
   });
 
-  it('to a visitor begins with the title in both parts', () => {
+  it('every mail to a visitor begins with the title in both parts', () => {
     const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'A & B', language: 'en' };
     for (const mail of [
       composeCodeEmail(codeEmail, facts),
@@ -79,7 +79,7 @@ describe('a mail', () => {
     }
   });
 
-  it('about the breaker states its reason in the campaign’s words', () => {
+  it("the mail about the breaker states the reason in the campaign's words", () => {
     assert.deepEqual(
       composeBreakerNotice(
         {
