@@ -21,7 +21,7 @@ describe('campaign colours', () => {
     assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
   });
 
-  it('colourMistakes names each unreadable colour by its entry, and none of the default colours', () => {
+  it('colourMistakes names each unreadable colour by its entry, but no default colour', () => {
     assert.deepEqual(colourMistakes(GREEN), []);
     const pale = {
       accent: { light: '#5fae92', dark: '#2f5f4d' },
@@ -56,7 +56,7 @@ describe('campaign colours', () => {
       assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
   });
 
-  it('colourStyles tints the paper without turning grey', () => {
+  it('colourStyles tints the paper without turning it grey', () => {
     const blue = {
       accent: { light: '#1c4e8a', dark: '#9cc3f0' },
       plate: { light: '#17365e', dark: '#1b3a63' },
@@ -68,7 +68,7 @@ describe('campaign colours', () => {
     for (const [red = 0, , strongest = 0] of tints) assert.ok(strongest - red >= 8, `${red}, ${strongest}`);
   });
 
-  it('colourStyles sets only existing tokens, and the paper matches the page', () => {
+  it('colourStyles sets only existing tokens', () => {
     for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
       if (!['play-mark', 'spine'].includes(token)) assert.match(TOKENS, new RegExp(`--${token}: `), token);
     for (const ground of [

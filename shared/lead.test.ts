@@ -16,7 +16,7 @@ describe('lead schemas', () => {
     });
   });
 
-  it('Lead accepts only single clean lines, for any input', () => {
+  it('Lead accepts only clean single lines', () => {
     const anything = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.anything());
     fc.assert(
       fc.property(anything, anything, anything, anything, (name, company, email, consent) => {
@@ -43,7 +43,7 @@ describe('lead schemas', () => {
     );
   });
 
-  it('Lead limits e-mail addresses to 64 octets before the @ and labels of 63', () => {
+  it('Lead limits e-mail addresses to 64 octets before the @ and 63 per label', () => {
     const isTaken = (email: string) => {
       const lead = Lead.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
       const verification = Verification.safeParse({ email, code: '123456' });
@@ -133,7 +133,7 @@ describe('lead schemas', () => {
     assert.equal(normaliseEmail('No Address'), 'no address');
   });
 
-  it('Lead refuses domains without an ASCII form, for any input', () => {
+  it('Lead refuses domains without an ASCII form', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (host) => {
         for (const email of [`ada@${host}.de`, `ada@m${host}n.de`]) {
@@ -148,7 +148,7 @@ describe('lead schemas', () => {
     );
   });
 
-  it('Lead strips invisible marks from a name and refuses an invisible name', () => {
+  it('Lead strips invisible characters from a name and refuses an invisible name', () => {
     const made = (name: string) => {
       const result = Lead.safeParse({ name, company: 'Engines', email: 'ada@example.com', consent: true });
       return result.success ? result.data.name : result.error.issues[0]?.message;

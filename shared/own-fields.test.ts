@@ -154,7 +154,7 @@ describe('custom questions', () => {
   });
 });
 
-describe('leadSchema', () => {
+describe('form schema with custom questions', () => {
   it('leadSchema without custom questions is the specification’s schema', () => {
     assert.equal(leadSchema({ fields: [], messages: MESSAGES }), Lead);
   });
@@ -181,7 +181,7 @@ describe('stored answers', () => {
     field('choices', { id: 'topics', label: 'Topics' }),
   ];
 
-  it('labelledAnswers keeps the labels, and answersText is null without answers', () => {
+  it('labelledAnswers keeps the labels of the questions', () => {
     assert.equal(answersText(labelledAnswers(fields, { role: '', topics: [] })), null);
     assert.equal(answersText(labelledAnswers(fields)), null);
     assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {

@@ -38,7 +38,7 @@ describe('typed e-mail addresses', () => {
     assert.equal(tidyEmail('miles.o\u2019brien@example.com'), "miles.o'brien@example.com");
   });
 
-  it('tidyEmail keeps joiners of other scripts and characters that change the address', () => {
+  it('tidyEmail keeps characters that other scripts need or that change the e-mail address', () => {
     for (const kept of [
       'ada@نامه\u200Cای.example',
       'a.d+a@example.com',

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { Interface } from '#shared/campaign-schema.ts';
 import { fill, languageAttributes, pluralForm } from '#shared/words.ts';
 
-describe('words', () => {
-  it('fill replaces each {place} once, without reading the inserted text again', () => {
+describe('words in text', () => {
+  it('fill replaces each {place} once and leaves the inserted text unchanged', () => {
     assert.equal(fill('Digit {number} of {digits}', { number: 1, digits: 6 }), 'Digit 1 of 6');
     assert.equal(fill('To {email} and {other}', { email: '{other}' }), 'To {other} and {other}');
   });
@@ -38,7 +38,7 @@ describe('words of the interface', () => {
       .error?.issues.filter(({ path }) => String(path[0]) in words)
       .map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('Interface refuses unknown places and missing places', () => {
+  it('Interface refuses unknown and missing places', () => {
     assert.deepEqual(errorsIn('form', { suggestion: 'Did you mean {adress}?' }), [
       'suggestion: there is no {adress}; use one of {address}',
       'suggestion: must contain {address}',

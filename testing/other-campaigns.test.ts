@@ -11,7 +11,7 @@ const touched = (folder: string): (readonly [string, bigint])[] =>
   );
 
 for (const [name, make] of Object.entries(campaigns))
-  test(`${name}: a second call returns the same folder and writes nothing`, () => {
+  test(`${name} returns the same folder on a second call and writes nothing`, () => {
     const folder = make();
     const before = touched(folder);
     assert.ok(before.some(([file]) => file === 'landing.yaml'));

@@ -16,7 +16,7 @@ async function canConnect(url: string): Promise<boolean> {
   return onPostgres(url, async () => true).catch(() => false);
 }
 
-it('PostgreSQL starts on another port if its port is in use, and leaves no files of the first attempt', () =>
+it('PostgreSQL starts on another port if its port is in use', () =>
   inFolder(async (folder) => {
     // PostgreSQL runs as another user.
     chmodSync(folder, 0o755);

@@ -40,7 +40,7 @@ it('visitHeader sends the first and the last touch of a visit', () => {
   });
 });
 
-it('visitHeader is empty without a known source, and sends the last touch without storage', () => {
+it('visitHeader is empty without a known source and needs no storage', () => {
   const own = page('?from=x', 'https://guide.example.com/imprint');
   const blocked = () => {
     throw new Error('SecurityError');
@@ -59,7 +59,7 @@ it('attributionOf strips direction marks from a source and drops an invisible on
   assert.deepEqual(attributionOf(last('\u200B\u3164')), {});
 });
 
-it('attributionOf keeps only known parameters at limited length', () => {
+it('attributionOf keeps only known parameters of limited length', () => {
   const visit = (last: Record<string, string>) =>
     new URLSearchParams({ last: `${new URLSearchParams(last)}` });
   const kept = attributionOf({

@@ -56,7 +56,7 @@ describe('failed calls', () => {
     assert.equal(failureToast(WORDS, new TimeLimitError()).description, 'No answer came in time.');
   });
 
-  it('isDeadCode is true only if the digits were refused', () => {
+  it('isDeadCode is true only if the server refused the digits', () => {
     const coded = (status: number, code: string) => apiError(status, 'No.', '', { 'x-error-code': code });
     for (const error of [
       coded(400, 'wrong-code'),

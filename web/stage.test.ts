@@ -40,8 +40,8 @@ const WAITING = { lead: LEAD, challenge: CHALLENGE };
 const REQUESTED: StageEvent = { type: 'code requested', waiting: WAITING };
 const VERIFIED: StageEvent = { type: 'code verified' };
 
-describe('stage', () => {
-  it('stageReducer goes from landing to form, verification, content and back, and Back clears the lead', () => {
+describe('stages of the page', () => {
+  it('stageReducer moves through all stages and back, and Back clears the lead', () => {
     assert.equal(after().stage, 'landing');
     assert.equal(after(PRESSED).stage, 'form');
     assert.deepEqual(after(PRESSED, REQUESTED), { stage: 'verification', waiting: WAITING });
@@ -56,7 +56,7 @@ describe('stage', () => {
     assert.equal(state.waiting?.challenge.reference, 'NEW');
   });
 
-  it('stageReducer takes the code of a late resend response without changing the stage', () => {
+  it('stageReducer stores the code of a late resend response without changing the stage', () => {
     const again = {
       type: 'code sent again',
       waiting: { lead: LEAD, challenge: { ...CHALLENGE, reference: 'NEW' } },
@@ -72,7 +72,7 @@ describe('stage', () => {
     assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, again), after(PRESSED, REQUESTED, VERIFIED));
   });
 
-  it('stageReducer restores a challenge by ID, and shows the form without one', () => {
+  it('stageReducer restores a challenge by ID, or shows the form without one', () => {
     const moved = stageReducer(INITIAL_STATE, {
       type: 'history moved',
       stage: 'verification',
@@ -86,7 +86,7 @@ describe('stage', () => {
     assert.deepEqual(restored(restoredState(entered, 'c', 0)), OPEN_ARTICLE);
   });
 
-  it('stageReducer keeps the lead while the address is corrected', () => {
+  it('stageReducer keeps the lead while the e-mail address is corrected', () => {
     const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' });
     assert.equal(state.stage, 'form');
     assert.deepEqual(state.waiting?.lead, LEAD);
@@ -102,8 +102,8 @@ describe('stage', () => {
   });
 });
 
-describe('challenge', () => {
-  it('challengeOf counts 60 seconds down, or longer if the server waits longer', () => {
+describe('challenge of the page', () => {
+  it('challengeOf counts down 60 seconds, or longer if the server requires it', () => {
     const at = (resendSeconds: number) =>
       challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 'abc', 1000).resendAt;
     assert.equal(at(60), 61_000);

@@ -45,7 +45,7 @@ describe('words of the page', () => {
 
   const foundIn = (code: string) => visibleWords('part.tsx', code).map(({ text }) => text);
 
-  it('the check finds words wherever they could appear', () => {
+  it('the check of web/ and shared/ finds words wherever they could appear', () => {
     const cases: readonly (readonly [code: string, ...words: string[]])[] = [
       ['const a = <p>Hello</p>;', 'Hello'],
       ["const a = <p>{locked ? 'Ended' : open && `again ${n}`}</p>;", 'Ended', 'again {}'],
@@ -62,7 +62,7 @@ describe('words of the page', () => {
     for (const [code, ...words] of cases) assert.deepEqual(foundIn(code), words, code);
   });
 
-  it('the check ignores names, types, styles, URLs and our own errors', () => {
+  it('the check of web/ and shared/ ignores names, types, styles, URLs and our own errors', () => {
     const cases = [
       "import a from 'some where';",
       "type A = 'code requested';",

@@ -5,7 +5,7 @@ import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
 import { initialsOf } from '#web/ui/initials.ts';
 
-describe('content', () => {
+describe('progress bar', () => {
   it('readingProgress runs from 0 to 100 percent and never beyond', () => {
     assert.equal(readingProgress(0, 1000), 0);
     assert.equal(readingProgress(250, 1000), 25);
@@ -16,8 +16,8 @@ describe('content', () => {
   });
 });
 
-describe('partsRead', () => {
-  it('partsRead returns each quarter of the article that has come into view', () => {
+describe('parts of the article', () => {
+  it('partsRead returns each quarter of the article that has been in view', () => {
     const at = (top: number, height = 4000) => partsRead({ top, height }, 800);
     assert.deepEqual(at(300), []);
     assert.deepEqual(at(-199), []);
@@ -30,7 +30,7 @@ describe('partsRead', () => {
   });
 });
 
-describe('sharePage', () => {
+describe('sharing', () => {
   const DATA = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
   const clipboard = (written: string[]) => ({ writeText: async (text: string) => void written.push(text) });
 
@@ -65,7 +65,7 @@ describe('sharePage', () => {
   });
 });
 
-describe('initialsOf', () => {
+describe('initials', () => {
   it('initialsOf returns the first letters of first and last name', () => {
     assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
     assert.equal(initialsOf('  ada  king lovelace '), 'AL');

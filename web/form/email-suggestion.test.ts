@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import { suggestEmail } from '#web/form/email-suggestion.ts';
 
-describe('suggestEmail', () => {
+describe('suggestions for e-mail addresses', () => {
   it('suggestEmail corrects one typo in a common domain', () => {
     const typos = [
       'gmial.com',

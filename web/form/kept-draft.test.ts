@@ -23,7 +23,7 @@ const forbidden = () => {
   throw new Error('storage is forbidden');
 };
 
-describe('kept draft', () => {
+describe('stored draft', () => {
   it('readDraft restores a draft without the consent', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
@@ -53,7 +53,7 @@ describe('kept draft', () => {
     assert.deepEqual(readDraft(storage, KeptText), EMPTY_DRAFT);
   });
 
-  it('readDraft ignores foreign content of the storage', () => {
+  it('readDraft ignores invalid content in the storage', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
     const [key = ''] = kept.keys();

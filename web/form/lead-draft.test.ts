@@ -16,7 +16,7 @@ const WORDS = {
 };
 
 describe('form draft', () => {
-  it('checkDraft refuses the empty default draft in every field', () => {
+  it('checkDraft refuses every field of the empty default draft', () => {
     assert.deepEqual(EMPTY_DRAFT, { name: '', company: '', email: '', consent: false });
     assert.deepEqual(checkDraft(Lead, EMPTY_DRAFT, WORDS), {
       type: 'errors',
@@ -38,7 +38,7 @@ describe('form draft', () => {
     });
   });
 
-  it('checkDraft describes each error in the given words', () => {
+  it('checkDraft describes each error in the words of the campaign', () => {
     const line = (name: string, company: string) =>
       checkDraft(Lead, { name, company, email: 'ada@example.com', consent: true }, WORDS);
     assert.deepEqual(line('a'.repeat(201), 'a\nb'), {

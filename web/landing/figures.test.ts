@@ -32,7 +32,7 @@ describe('large figures', () => {
   });
 });
 
-describe('barsOf', () => {
+describe('bars of figures', () => {
   it('barsOf returns lengths in proportion to the numbers', () => {
     assert.deepEqual(barsOf('from 3.2%', '11.4%'), { from: 28.1, to: 100 });
     assert.deepEqual(barsOf('4:1', '9.7:1'), { from: 41.2, to: 100 });

@@ -11,7 +11,7 @@ const listed = (file: string) =>
   );
 
 describe('style sheets', () => {
-  it('every style sheet is either in the page or in the application, never in both', () => {
+  it('every style sheet belongs to either the page or the application, never to both', () => {
     const all = globSync('**/*.css', { cwd: WEB });
     assert.deepEqual(
       [

@@ -12,7 +12,7 @@ const forbidden = () => {
 };
 
 describe('theme', () => {
-  it('readTheme is light unless dark was chosen', () => {
+  it('readTheme returns light unless the visitor chose dark', () => {
     assert.equal(readTheme(storageWith(null)), 'light');
     assert.equal(readTheme(storageWith('light')), 'light');
     assert.equal(readTheme(storageWith('dark')), 'dark');

@@ -28,8 +28,8 @@ describe('toasts', () => {
   });
 });
 
-describe('toast store', () => {
-  it('createToastStore removes a toast 1,000,000 ms after its dismissal, however often it is dismissed', () => {
+describe('removal of toasts', () => {
+  it('createToastStore removes a toast 1,000,000 ms after its first dismissal', () => {
     assert.equal(TOAST_REMOVE_DELAY_MS, 1_000_000);
     mock.timers.enable({ apis: ['setTimeout'] });
     try {

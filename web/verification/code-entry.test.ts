@@ -22,31 +22,31 @@ const input = (box: number, value: string): CodeEntryEvent => ({ type: 'input', 
 const paste = (box: number, text: string): CodeEntryEvent => ({ type: 'paste', box, text });
 
 describe('code entry', () => {
-  it('input accepts only digits and moves to the next box with each', () => {
+  it('typing accepts only digits and moves to the next code box', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1'))), '1_____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, 'a'))), '______ 0');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '-'), input(0, ' '), input(0, '.'))), '______ 0');
     assert.equal(shown(after(entryOf('12345_', 5), input(5, '6'))), '123456 5');
   });
 
-  it('input replaces the digit of a filled box at any caret position', () => {
+  it('typing in a filled code box replaces its digit at any caret position', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, '27'))), '173___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '72'))), '173___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '22'))), '123___ 2');
     assert.equal(shown(after(entryOf('123___', 1), input(1, '2x'))), '123___ 2');
   });
 
-  it('input over the first digit of a full code starts again, over another digit replaces only that one', () => {
+  it('typing over the first digit of a full code starts a new code', () => {
     assert.equal(shown(after(entryOf('123456', 0), input(0, '71'))), '7_____ 1');
     assert.equal(shown(after(entryOf('123456', 0), input(0, '1'))), '1_____ 1');
     assert.equal(shown(after(entryOf('123456', 3), input(3, '7'))), '123756 4');
   });
 
-  it('emptying a box keeps the focus in it', () => {
+  it('emptying a code box keeps the focus in it', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, ''))), '1_3___ 1');
   });
 
-  it('input converts digits of every script to 0 to 9', () => {
+  it('typing accepts digits of every script and converts them to 0 to 9', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '１'))), '1_____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '٣'))), '3_____ 1');
     assert.equal(shown(after(entryOf('3_____', 0), input(0, '3٣'))), '3_____ 1');
@@ -64,13 +64,13 @@ describe('code entry', () => {
     assert.deepEqual(['7', '٣', '𝟗', 'F8', '12', 'x', '½'].filter(isDigit), ['7', '٣', '𝟗']);
   });
 
-  it('input ignores characters that only decompose into digits', () => {
+  it('typing ignores characters that only decompose into digits', () => {
     for (const sign of ['½', '²', '①', '₃', '⒈', '㉑', 'Ⅷ', '三'])
       assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, sign), paste(0, sign))), '______ 0', sign);
     assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, '½ 123456²'))), '123456 5');
   });
 
-  it('one input event in any box fills all boxes', () => {
+  it('a whole code entered into any box fills all boxes', () => {
     for (const box of [0, 3, 5])
       assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
@@ -86,14 +86,14 @@ describe('code entry', () => {
   });
 });
 
-describe('code entry keys', () => {
-  it('Backspace clears a filled box, and only moves back from an empty one', () => {
+describe('keys in the code boxes', () => {
+  it('Backspace clears a filled code box and only moves back from an empty one', () => {
     assert.equal(shown(after(entryOf('123___', 2), { type: 'backspace', box: 2 })), '12____ 2');
     assert.equal(shown(after(entryOf('12____', 2), { type: 'backspace', box: 2 })), '12____ 1');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, { type: 'backspace', box: 0 })), '______ 0');
   });
 
-  it('arrows, Home and End only move the focus between the boxes', () => {
+  it('arrow keys, Home and End only move the focus between the code boxes', () => {
     const moved = (box: number, to: 'previous' | 'next' | 'first' | 'last') =>
       shown(after(entryOf('12____', box), { type: 'move', box, to }));
     assert.equal(moved(2, 'previous'), '12____ 1');
@@ -105,8 +105,8 @@ describe('code entry keys', () => {
   });
 });
 
-describe('code entry by pasting', () => {
-  it('pasting into any box finds the code in surrounding text', () => {
+describe('pasting into the code boxes', () => {
+  it('pasting into any code box finds the code in surrounding text', () => {
     const texts = [
       '123456',
       '123 456',
@@ -125,7 +125,7 @@ describe('code entry by pasting', () => {
     }
   });
 
-  it('pasting part of a code fills the boxes from there and ignores text without digits', () => {
+  it('pasting part of a code fills the boxes from there', () => {
     assert.equal(shown(after(entryOf('12____', 2), paste(2, '34'))), '1234__ 4');
     assert.equal(shown(after(entryOf('12____', 2), paste(2, 'no code here'))), '12____ 2');
   });

@@ -11,7 +11,7 @@ const WORDS = {
 };
 
 describe('resend countdown', () => {
-  it('secondsLeft begins with 60 and ends with 0', () => {
+  it('secondsLeft counts from 60 to 0', () => {
     assert.equal(secondsLeft(60_000, 0), 60);
     assert.equal(secondsLeft(60_000, 1), 60);
     assert.equal(secondsLeft(60_000, 1000), 59);
@@ -32,7 +32,7 @@ describe('resend countdown', () => {
     assert.equal(countdownText(WORDS, 1), 'Resend in 1 seconds');
   });
 
-  it('announcement speaks each half minute and the end, and never contradicts the countdown', () => {
+  it('announcement speaks each half minute and the end, in agreement with the countdown', () => {
     const said = Array.from({ length: 61 }, (_, elapsed) => announcement(WORDS, 60 - elapsed));
     assert.deepEqual(
       said.filter((text, at) => text !== '' && text !== said[at - 1]),

@@ -6,7 +6,7 @@ import { mailProviderOf } from '#web/verification/mail-providers.ts';
 const SENDER = 'guide+codes@example.com';
 const nameFor = (domain: string) => mailProviderOf(`ada@${domain}`, SENDER)?.name ?? null;
 
-describe('mailProviderOf', () => {
+describe('mail providers', () => {
   it('mailProviderOf recognises providers by domain in every country', () => {
     const cases = {
       Gmail: ['gmail.com', 'googlemail.com', 'GMail.com'],
