@@ -113,7 +113,7 @@ code
   );
 });
 
-test('no line of the formula ends with a sign, at any width', async ({ page, visitor }) => {
+test('no line of the formula ends with an operator, at any width', async ({ page, visitor }) => {
   await visitor.startAtArticle();
   for (const width of [320, 375, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });
@@ -202,7 +202,11 @@ test('the article text is in no public file', async ({ page, visitor, site }) =>
   }
 });
 
-test('an ended session is reported and leads to a new code', async ({ page, visitor, context }) => {
+test('an ended session is reported and can be replaced by entering a new code', async ({
+  page,
+  visitor,
+  context,
+}) => {
   await visitor.startAtArticle();
   await context.clearCookies();
   await page.reload();

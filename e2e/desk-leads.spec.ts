@@ -149,7 +149,7 @@ test('a desk list continues while the server is searching and can be stopped', a
   await expect(page.getByText('No one matches this filter')).toBeVisible();
 });
 
-test('a company in the desk leads to the list of its contacts', async ({ page, open }) => {
+test('a company in the desk opens the list of its contacts', async ({ page, open }) => {
   await page.clock.install();
   await open('/companies');
   await expect(page.getByText('3 domains.')).toBeVisible();

@@ -13,7 +13,7 @@ test('a page that nobody has touched loads only its own files', async ({ page })
   await expect.poll(files).toEqual(['app', 'second']);
 });
 
-test('an accepted form survives a second file that fails to load', async ({
+test('an accepted form survives a second script that fails to load', async ({
   page,
   visitor,
   expectedErrors,
@@ -37,7 +37,7 @@ test('an accepted form survives a second file that fails to load', async ({
   await visitor.openArticle();
 });
 
-test('a first file that arrives late loads the second file only once', async ({
+test('a first script that arrives late loads the second script only once', async ({
   page,
   visitor,
   expectedErrors,
@@ -51,7 +51,7 @@ test('a first file that arrives late loads the second file only once', async ({
   expect(asked).toHaveLength(1);
 });
 
-test('a reloaded code screen requests both files at once', async ({ page, visitor }) => {
+test('a reloaded code screen requests both scripts at once', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const release = await hold(page, '**/assets/app-*');
   const asked = page.waitForRequest(SECOND_FILE);
@@ -61,7 +61,7 @@ test('a reloaded code screen requests both files at once', async ({ page, visito
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a page older than its files reloads and returns to its stage', async ({
+test('a page older than its scripts reloads and returns to its stage', async ({
   page,
   visitor,
   expectedErrors,

@@ -34,7 +34,7 @@ async function held(page: Page): Promise<string[]> {
   return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
 }
 
-test('the page stores only what docs/privacy.md names on the device', async ({ page, visitor, site }) => {
+test('the page stores on the device only what docs/privacy.md names', async ({ page, visitor, site }) => {
   const seen = new Set<string>();
   const look = async () => {
     for (const one of await held(page)) seen.add(one);

@@ -70,7 +70,7 @@ function reportOf(site: Site, ...format: string[]): string {
   });
 }
 
-test('each browser keeps its variant, which form, lead and report name', async ({ browser }) => {
+test('each browser keeps its variant, which appears in form, lead and report', async ({ browser }) => {
   test.slow();
   await using site = await startVariants();
   const { visits, given } = await oneOfEach(browser, site);

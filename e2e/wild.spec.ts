@@ -48,7 +48,7 @@ test('a visitor on slow 3G reaches the article', async ({ page, visitor, context
   await visitor.readArticle();
 });
 
-test('a first file that fails to load is requested again and then works', async ({
+test('a first script that fails to load is requested again and then works', async ({
   page,
   visitor,
   expectedErrors,
@@ -58,7 +58,7 @@ test('a first file that fails to load is requested again and then works', async 
   await visitor.startAtForm();
 });
 
-test('a first file that never loads is reported with a way out', async ({
+test('a first script that never loads is reported with a way out', async ({
   page,
   visitor,
   expectedErrors,

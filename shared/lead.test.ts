@@ -16,7 +16,7 @@ describe('lead schemas', () => {
     });
   });
 
-  it('Lead accepts only clean single lines', () => {
+  it('Lead accepts only clean text of a single line', () => {
     const anything = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.anything());
     fc.assert(
       fc.property(anything, anything, anything, anything, (name, company, email, consent) => {

@@ -214,7 +214,7 @@ describe('bounce report files', () => {
       assert.deepEqual([second.exitCode, second.notes], [0, 'No messages found.']);
     }));
 
-  it('"desk bounce" reads every report in an mbox and lists one that contains only prose', () =>
+  it('"desk bounce" reads every report in an mbox and lists the unreadable ones', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const { messageId } = await askForCode(server);
       const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';

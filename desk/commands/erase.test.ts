@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('expired data leaves the database files once they are rewritten or SQLite empties its log', () =>
+    it('database files contain no expired data after a rewrite or an emptied SQLite log', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -177,7 +177,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS + 1);
       }));
 
-    it('"desk compact" rewrites database files that are too large for an erasure', () =>
+    it('"desk compact" rewrites database files that are too large to rewrite in an erasure', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -206,7 +206,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('an erasure does not report clean database files while an older reader uses them', () =>
+    it('an erasure does not report clean database files while a reader still uses old rows', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;
@@ -256,7 +256,7 @@ it('"desk compact" on a full disk changes nothing and states the required space'
   }),
 );
 
-it('an erasure deletes mail files to or about the person', () =>
+it('an erasure deletes stored mail files to or about the person', () =>
   inFolder(async (folder) => {
     const env = { DATABASE_URL: 'file:./data/leads.db', SMTP_URL: 'smtp://127.0.0.1:9' };
     const mail = path.join(folder, 'data', 'mail');

@@ -394,7 +394,7 @@ describe('import files', () => {
       }
     }));
 
-  it('an import skips people whose status does not show consent and lists these statuses', () =>
+  it('an import skips people whose status does not show consent', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const out =
         `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
@@ -495,7 +495,7 @@ describe('import files', () => {
       assert.match(notes, /^Letters are garbled .* in 4 names or companies, the first in line 4\. Export/m);
     }));
 
-  it('an import skips people named in a bad line, as it may say that they unsubscribed', () =>
+  it('an import skips people named in a bad line, which might say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
         server,

@@ -416,7 +416,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('the report says which data was deleted and does not compare it', () =>
+    it('the report says which data was deleted instead of comparing it', () =>
       withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '2026-11');

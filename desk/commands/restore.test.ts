@@ -243,7 +243,7 @@ describe('restoring a backup', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
-  it('a restore writes through a symbolic link, which stays', () =>
+  it('a restore through a symbolic link keeps the link', () =>
     inFolder(async (folder) => {
       await makeInstance(folder);
       const link = path.join(folder, 'data', 'leads.db');

@@ -24,7 +24,7 @@ const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.ser
 
 for (const engine of ENGINES) {
   describe(`suppression list on ${engine}`, () => {
-    it('the operator can remove a suppression unless the person decided it', () =>
+    it("the operator can remove a suppression unless it was the person's own decision", () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
         const unsubscribed = ['--reason', 'unsubscribed', '--note', 'asked by telephone'];
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
-    it('suppressions can be exported and imported as CSV, but only if every line is valid', () =>
+    it('suppressions exported as CSV can be imported unless a line is invalid', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const file = path.join(folder, 'out.csv');

@@ -30,7 +30,7 @@ function createScreen(isTTY: boolean) {
   return { lines, stream: isTTY ? { isTTY: true, write, cursorTo, clearLine } : { write } };
 }
 
-it('progress stays on one line, which the next note replaces', () => {
+it('progress is shown on one line until the next note replaces it', () => {
   const { lines, stream } = createScreen(true);
   const { note, progress, endProgress } = createTerminal(stream);
   progress('1000 of 2000 lines …');

@@ -15,7 +15,7 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
   describe(`database checks on ${engine}`, () => {
-    it('the doctor reports a clock behind the newest row', () =>
+    it('the doctor reports a clock that is behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
         await service.database.db

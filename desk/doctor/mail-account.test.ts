@@ -181,7 +181,7 @@ describe('sample mail', () => {
     }
   };
 
-  it("the doctor sends the sample the way codes are sent and shows the mail server's reply", () =>
+  it("the doctor sends the sample like a code mail and shows the mail server's reply", () =>
     withInbox({}, async (inbox) => {
       assert.match(
         await send({ SMTP_URL: inbox.url }),

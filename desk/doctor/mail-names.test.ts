@@ -88,7 +88,7 @@ describe('MX checks', () => {
       assert.equal(found.publish?.value, publish);
     });
 
-  it("the doctor suggests an MX server in the sender's own domain even if mail goes through a relay", async () => {
+  it("the doctor suggests an MX record in the sender's domain even if mail uses a relay", async () => {
     const { state, publish } = await mx({ 'example.com': one }, 'smtp.relay.test');
     assert.deepEqual([state, publish], ['warning', { name: domain, type: 'MX', value: ours }]);
   });

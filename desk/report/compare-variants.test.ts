@@ -75,7 +75,7 @@ describe('comparison of variants', () => {
     assert.equal(compareTwo(earlierA!, earlierB!).type, 'open');
   });
 
-  it('a comparison of variants requires more evidence with more pairs', () => {
+  it('a comparison of variants requires more evidence the more pairs are compared', () => {
     const figures = [
       { name: 'a', views: 2_000, leads: 40 },
       { name: 'b', views: 2_000, leads: 80 },

@@ -603,7 +603,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('guesses of desk codes from one network end at its limit, whatever the browser', () =>
+    it('one network can guess desk codes only up to its limit, whatever the browser', () =>
       atDesk(engine, async (app) => {
         for (let at = 0; at < DESK_SIGN_IN.codesFromNetwork + 5; at += 1) {
           const browser = createDeskBrowser(app, '203.0.113.9');

@@ -6,7 +6,7 @@ import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 
 const read = (text: string) => readReturnedMessage(Buffer.from(text));
 
-it('a bounce report may have folded fields, either line ending and an mbox line', async () => {
+it('a bounce report is read with folded fields, either line ending or an mbox line', async () => {
   const text = deliveryStatus({ messageId: '<an-id@example.com>', original: 'Ada@Example.com' });
   for (const variant of [
     text,
@@ -49,7 +49,7 @@ it("a bounce report's final recipient takes precedence over the original one", a
   }
 });
 
-it('a bounce report contains the original Message-ID even if a relay has replaced it', async () => {
+it('the original Message-ID is found in a bounce report even if a relay has replaced it', async () => {
   const relays = deliveryStatus({ messageId: '<0102019aaaf5@relay.example>' });
   const message = await read(
     relays.replace(

@@ -208,7 +208,7 @@ describe('sample campaign', () => {
       );
   });
 
-  it('remaining sample content is reported with every place', () =>
+  it('every remaining place with sample content is reported', () =>
     withCampaignCopy((folder) => {
       const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),

@@ -41,7 +41,7 @@ describe('campaign folder', () => {
 });
 
 describe('campaign mistakes', () => {
-  it('a campaign mistake has a path relative to the project, or absolute for a folder elsewhere', () => {
+  it('a campaign mistake names a file inside the project by its relative path', () => {
     const noSite = (folder: string) => {
       const result = readCampaign(folder);
       assert(result.type === 'mistakes');
@@ -208,7 +208,7 @@ describe('words of the campaign', () => {
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
 
-  it('a picture in the article has the size in its file name', () => {
+  it('a picture in the article gets its size from its file name', () => {
     const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
     assert.match(
       html,

@@ -184,7 +184,7 @@ const FORGERIES: readonly (readonly [what: string, Forging | readonly Forging[],
 
 for (const engine of ENGINES) {
   describe(`forgeries in the consent chain on ${engine}`, () => {
-    it('each forgery is reported with its position, the expected value and the actual one', () =>
+    it('each forgery in the consent chain is reported with position, expected and actual value', () =>
       withServer({ engine }, async (server) => {
         const head = await history(server);
         const { db } = server.database;

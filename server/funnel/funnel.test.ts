@@ -92,7 +92,7 @@ const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, add
 
 for (const engine of ENGINES) {
   describe(`funnel on ${engine}`, () => {
-    it('page views are counted by source, for 200 and 304 alike', () =>
+    it('page views are counted by source, whether the response is 200 or 304', () =>
       withSite({ engine }, async (server, ask) => {
         const whole = await ask('/?utm_source=newsletter&utm_medium=email');
         assert.equal(whole.status, 200);

@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
         assert.equal(reports[0]?.outbox, 1);
       }));
 
-    it('housekeeping deletes in small transactions and lets requests in between', () =>
+    it('housekeeping deletes rows in small transactions and lets requests through in between', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {

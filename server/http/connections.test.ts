@@ -103,8 +103,8 @@ const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
 describe('clients with many connections', () => {
   const attacks = {
     'that are silent': '',
-    'with half a head': HALF_A_HEAD,
-    'with half a body': HALF_A_BODY,
+    'with half a request head': HALF_A_HEAD,
+    'with half a request body': HALF_A_BODY,
     'that are idle after a response': ANSWERED,
     'whose responses are not read': FILMS,
   };

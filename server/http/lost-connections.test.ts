@@ -47,7 +47,7 @@ async function expectNoFailure(server: ServerUnderTest): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`disconnecting clients on ${engine}`, () => {
-    it('a client that disconnects before its connection is accepted leaves nothing stored or mailed', () =>
+    it('a client that disconnects before being accepted leaves nothing stored or mailed', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (const text of [FORM, CODE]) {
@@ -87,7 +87,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('a client that disconnects after its connection is accepted leaves no row without an IP address', () =>
+    it('a client that disconnects after being accepted leaves no row without an IP address', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);
         for (let count = 0; count < CLIENTS; count += 1) {

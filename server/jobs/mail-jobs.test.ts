@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('a form gets 503 with a time if its code would wait too long', () =>
+    it('a form gets 503 with a waiting time if its code would wait too long', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // Five mails a second, and a code may wait for fifteen seconds.
         const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
@@ -178,7 +178,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('honest@example.com');
       }));
 
-    it('a growing mail backlog is counted even while the pace is unknown', async () => {
+    it("a growing mail backlog is counted even while the mail server's pace is unknown", async () => {
       const gate = createGate();
       const env = { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' };
       await withServer({ engine, env, inbox: { onMessage: () => gate.opened } }, async (server) => {
@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
       }));
 
-    it('forms get 202 in a short outage of the mail server and 503 in a long one', () =>
+    it('forms get 202 during a short outage of the mail server and 503 during a long one', () =>
       withServer({ engine }, async (server) => {
         const { port } = server.inbox;
         await server.inbox.close();

@@ -20,7 +20,7 @@ import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#
 const countEntered = async ({ database }: ServerUnderTest) =>
   (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
 
-it('two requests at the entry of a late code never wait for each other', () =>
+it('two requests that enter a late code never deadlock', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     const { visitor, code: digits } = await askForCode(server);
     const { database } = server;
@@ -268,7 +268,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it("entering another person's code keeps the attempts and code screen of the browser", () =>
+    it("a browser that enters another person's code keeps its own attempts and code screen", () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);

@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
         assert.equal(known?.mail, 'sent');
       }));
 
-    it('the page can poll the delivery status without counting against a limit', () =>
+    it('polling the delivery status of a code does not count against a limit', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (server) => {

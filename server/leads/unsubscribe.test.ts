@@ -188,7 +188,7 @@ for (const { engine, shared } of SERVERS) {
         );
       }));
 
-    it('a suppression outlasts its secret until a new consent', () =>
+    it('a suppression survives the loss of its secret and ends with a new consent', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
         const { db } = server.database;

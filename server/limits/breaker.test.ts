@@ -123,15 +123,15 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
     ],
   ],
   [
-    'an attacker who enters 31 of 100 codes, with 1,600 strangers at as many domains',
+    'an attack on 1,600 strangers at as many domains, with 31 of 100 codes entered',
     (decided) => [[decided, attack(everywhere)]],
   ],
   [
-    'an attacker who enters 31 of 100 codes, with 1,600 strangers at one domain',
+    'an attack on 1,600 strangers at one domain, with 31 of 100 codes entered',
     (decided) => [[decided, attack(() => 'victim.com')]],
   ],
   [
-    'an attacker who enters 31 of 100 codes, with 1,600 strangers at a free-mail provider',
+    'an attack on 1,600 strangers at a free-mail provider, with 31 of 100 codes entered',
     (decided) => [[decided, attack(() => 'gmail.com')]],
   ],
   [
@@ -155,14 +155,14 @@ const OPENED: readonly (readonly [by: string, past: (decided: number) => readonl
 ];
 const NOT_OPENED: typeof OPENED = [
   [
-    'few codes entered on every day',
+    'few codes entered every day',
     (decided) => [
       [decided - DAY_MS, visitors({ count: 300, entered: 75 })],
       [decided, visitors({ count: 150, entered: 30 })],
     ],
   ],
   [
-    'an office with one IP address, and a provider with a few',
+    'an office with one IP address or a provider with a few',
     (decided) => {
       const office = visitors({ count: 100, entered: 20 });
       const phones = visitors({ count: 600, entered: 300 });
@@ -174,7 +174,7 @@ const NOT_OPENED: typeof OPENED = [
     },
   ],
   [
-    'one provider that hides most of its codes every day, among others',
+    'one of several providers that hides most codes every day',
     (decided) => [
       [decided - DAY_MS, dayAtProvider(2)],
       [decided, dayAtProvider(1)],

@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(outcomes, ['allowed', 'allowed', 'allowed', 'exceeded', 'exceeded']);
     }));
 
-  it(`attempts stay counted after the secret changes, without an e-mail address, on ${engine}`, () =>
+  it(`attempts still count after the secret changes on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
       assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
     }));
 
-  it(`a limit window begun by a wrong clock ends when the clock is set back on ${engine}`, () =>
+  it(`a limit window started by a wrong clock ends when the clock is set back on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith({ leadsPerIpPerHour: 2 });
       const now = NOON;

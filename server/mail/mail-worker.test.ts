@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
       [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
       [554, '5.7.1 <ada@example.com>: Relay access denied'],
     ] as const)
-      it(`mail is retried after a final refusal about us such as ${code}`, async () => {
+      it(`mail is retried after a final refusal of our server such as ${code}`, async () => {
         let refuses = true;
         const onRecipient = () => (refuses ? smtpError(code, words) : null);
         await withServer({ engine, inbox: { onRecipient } }, async (server) => {
@@ -234,7 +234,7 @@ for (const engine of ENGINES) {
         assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
       }));
     for (const accepts of [true, false]) {
-      it(`a reply with a NUL and a megabyte is stored readable for ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
+      it(`a reply with a NUL and a megabyte is stored as short text after ${accepts ? 'an acceptance' : 'a refusal'}`, async () => {
         const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
         const smtp = await startRawSmtpServer(noise);
         try {

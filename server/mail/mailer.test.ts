@@ -239,7 +239,7 @@ describe('sending a mail', () => {
     }
   });
 
-  it('mail has the sender in MAIL_FROM', async () => {
+  it('mail is sent from the sender in MAIL_FROM', async () => {
     const inbox = await startInbox();
     try {
       for (const name of [
@@ -285,7 +285,7 @@ describe('sending a mail', () => {
     }
   });
 
-  it('mail is never sent once it was given up', async () => {
+  it('mail that was given up is never sent', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -22,8 +22,8 @@ const PROGRAM = `
   await tick();
 `;
 
-describe('garbage collection', () => {
-  it('keeps V8’s optimised shapes of pending ticks', () =>
+describe('collectGarbage', () => {
+  it('garbage collection keeps V8’s optimised shapes of pending ticks', () =>
     inFolder((folder) => {
       const log = path.join(folder, 'v8.log');
       const flags = ['--log-ic', `--logfile=${log}`, '--no-logfile-per-isolate', '--input-type=module'];

@@ -55,7 +55,7 @@ describe('secrets', () => {
       assert.equal(statSync(file).mode & 0o777, 0o600);
     }));
 
-  it('processes whose first starts coincide get the same secret', () =>
+  it('processes that start for the first time together get the same secret', () =>
     inFolder(async (folder) => {
       const script = `
         const { makeSecretFile } = await import('#server/secrets/secrets.ts');

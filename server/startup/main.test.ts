@@ -99,7 +99,7 @@ it('a start compiles nothing that --check has compiled', () =>
   }));
 
 describe('instance folder', () => {
-  it('an instance is the same from any working folder', () =>
+  it('an instance has the same settings and data from any working folder', () =>
     inFolder(async (folder) => {
       const elsewhere = path.join(folder, 'elsewhere');
       mkdirSync(elsewhere);
@@ -124,7 +124,7 @@ describe('instance folder', () => {
       );
     }));
 
-  it("the instance without INSTANCE_FOLDER is the project's, never the working folder", () =>
+  it("the default instance folder is the project's, whatever the working folder", () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=loud\n');
       const before = process.cwd();

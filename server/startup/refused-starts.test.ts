@@ -134,7 +134,7 @@ describe('refused starts', { concurrency: 2 }, () => {
       `insert into kysely_migration values ('2999-01-01-future-no-way-back', '1970-01-01')`,
     ],
   ] as const)
-    it(`a start is refused and leaves the database unchanged if it ${what}`, () =>
+    it(`a start is refused if the database ${what}`, () =>
       inFolder(async (folder) => {
         const file = path.join(folder, 'leads.db');
         const env = { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET };

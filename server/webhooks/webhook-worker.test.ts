@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('a webhook endpoint gets events that a wrong clock had put off at the next start', async () => {
+    it('events that a wrong clock put off reach a webhook endpoint at the next start', async () => {
       await withServer({ engine }, async ({ database: { db }, now }) => {
         const row = { type: 'lead.verified', lead_id: uuid(), endpoint: 'e', payload: '{}' } as const;
         const times = { created_at: 0, queued_at: 0 };

@@ -280,7 +280,7 @@ for (const engine of ENGINES) {
         assert.equal((await lease('another', later)).type, 'lead.read');
       }));
 
-    it('unconfigured webhooks cost no statement and store no event', async () => {
+    it('unconfigured webhooks add no statement and store no event', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {

@@ -32,7 +32,7 @@ describe('resend countdown', () => {
     assert.equal(countdownText(WORDS, 1), 'Resend in 1 seconds');
   });
 
-  it('announcement speaks each half minute and the end, in agreement with the countdown', () => {
+  it('announcement speaks every half minute and at the end', () => {
     const said = Array.from({ length: 61 }, (_, elapsed) => announcement(WORDS, 60 - elapsed));
     assert.deepEqual(
       said.filter((text, at) => text !== '' && text !== said[at - 1]),

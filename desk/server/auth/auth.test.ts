@@ -14,7 +14,7 @@ const BOB = 'bob@example.com';
 
 for (const engine of ENGINES) {
   describe(`desk sign-in on ${engine}`, () => {
-    it('a desk user signs in once with the mailed code, in the same browser', () =>
+    it('a desk user can sign in once with the mailed code, only in the same browser', () =>
       atDesk(engine, async (app, server) => {
         const browser = createDeskBrowser(app);
         const other = createDeskBrowser(app);

@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('the audit log contains each proof of consent that a desk user opens', () =>
+    it('the audit log records each proof of consent that a desk user opens', () =>
       withDesk(engine, async (server, { ask, file, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await ask('story', { id });

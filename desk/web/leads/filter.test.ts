@@ -21,7 +21,7 @@ describe('desk filters in the URL', () => {
     assert.deepEqual(read(queryOf(filter)), filter);
   });
 
-  it('the URL contains no desk filter for all leads', () => {
+  it('the URL has no filter when the desk lists all leads', () => {
     assert.equal(queryOf({ state: 'verified' }), '');
     assert.deepEqual(read(''), { state: 'verified' });
     assert.equal(listAddress({}), '/leads');

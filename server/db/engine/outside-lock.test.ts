@@ -81,7 +81,7 @@ const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
 describe('SQLite write lock of another process', () => {
-  it('a form sent while another process locks SQLite is accepted after the lock', () =>
+  it('a form sent while another process locks SQLite is accepted once the lock is released', () =>
     withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
       const { visitor: reader } = await becomeLead(server, 'ada@example.com');
       await server.advance(0);

@@ -47,7 +47,7 @@ function createPages(last: number) {
   return { begun, isReading: () => reading > 0, pages: () => pagesAfter(0, readAfter, (row) => row) };
 }
 
-it('the next page is read while the caller works on the previous one', async () => {
+it('the next page of a table is read while the caller works on the previous one', async () => {
   const { begun, pages } = createPages(10);
   const reader = pages();
   assert.deepEqual(await reader.next(), { done: false, value: [1] });
@@ -63,7 +63,7 @@ it('a caller that stops paging early leaves no statement running', async () => {
   assert.equal(isReading(), false);
 });
 
-it('an unreadable page causes an error only when the caller gets to it', async () => {
+it('an unreadable page of a table causes an error only when the caller gets to it', async () => {
   const { pages } = createPages(2);
   const rows: number[] = [];
   await assert.rejects(async () => {

@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('a migration that removes something is rejected', () =>
+    it('a migration that removes a column or adds a constraint is rejected', () =>
       withEmptyDatabase(engine, async (db) => {
         const run = (text: string) => sql.raw(text).execute(db);
         await run(

@@ -62,7 +62,7 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
-    it('personal data is in no unclassified table or column', async () => {
+    it('every table and column with personal data is classified', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsIn(db), knownColumns());
       await sql`alter table leads add column telephone text`.execute(db);
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it("an erasure keeps the day's codes counted", () =>
+    it("the day's codes still count after an erasure", () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         for (const mail of [1, 2]) {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
@@ -175,7 +175,7 @@ for (const engine of ENGINES) {
         assert.equal(still.headers['retry-after'], refused.headers['retry-after']);
       }));
 
-    it("an erasure keeps the day's attempts counted", () =>
+    it("the day's attempts still count after an erasure", () =>
       withServer({ engine }, async (server) => {
         const ask = async (mail: number) => {
           await createVisitor(server, `203.0.113.${mail}`).post(API.leads, filledForm());
