@@ -92,11 +92,7 @@ test('the consent receipt has the wording shown in an old tab, even after a relo
   expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
 });
 
-test('a resend from a newer page keeps the consent wording that was accepted', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a resend from a newer page keeps the accepted consent wording', async ({ page, visitor, site }) => {
   await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
   await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));

@@ -11,7 +11,7 @@ async function refuseCookies(page: Page): Promise<void> {
   });
 }
 
-test('a visitor whose browser refuses cookies is told to allow them', async ({ page, visitor }) => {
+test('the page asks a visitor whose browser refuses cookies to allow them', async ({ page, visitor }) => {
   await refuseCookies(page);
   await page.goto('/');
   await visitor.askForCode();

@@ -86,7 +86,10 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   expect(other.suggestedFilename()).toMatch(/\.csv$/);
 });
 
-test('a lead leads back to its filtered list, and "/" goes to the search field', async ({ page, open }) => {
+test('a lead\'s page links back to its filtered list, and "/" focuses the search field', async ({
+  page,
+  open,
+}) => {
   await open('/leads?source=newsletter');
   await page.getByRole('cell', { name: 'Analytical Engines' }).click();
   await expect(page.getByRole('heading', { name: 'Ada Lovelace' })).toBeVisible();
@@ -104,7 +107,7 @@ test('a lead leads back to its filtered list, and "/" goes to the search field',
   await expect(page).toHaveURL('/leads');
 });
 
-test('a read-only desk user sees no forbidden button', async ({ page, open }) => {
+test('a read-only desk user sees only permitted buttons', async ({ page, open }) => {
   await open('/leads', 'read');
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
   await expect(page.getByRole('button', { name: 'Columns' })).toBeVisible();

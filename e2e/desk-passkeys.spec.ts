@@ -141,7 +141,7 @@ test('a passkey that the server refuses is reported and can be tried again', asy
   await expect(passkeys).toContainText('You have no passkey yet.');
 });
 
-test('a browser without passkeys is not offered any', async ({ page, open }) => {
+test('a browser without passkey support is not offered passkeys', async ({ page, open }) => {
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'));
   await page.goto('/');
   await expect(page.getByRole('button', { name: 'Send the code' })).toBeVisible();

@@ -32,7 +32,7 @@ test('the report can be limited to a source and downloaded as shown', async ({ p
   expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');
 });
 
-test('a report with impossible settings says what to choose and keeps the choice', async ({ page, open }) => {
+test('a report with an invalid source or period says what to choose', async ({ page, open }) => {
   await open('/report?source=newslettr');
   await expect(page.getByRole('alert')).toContainText('newsletter');
   await page.getByLabel('Source', { exact: true }).selectOption('newsletter');

@@ -70,7 +70,7 @@ test('every state of the overview, lists and account of the desk passes axe in b
   await expectNoViolations(page, 'the menu of a telephone');
 });
 
-test('the phone menu of the desk works with the keyboard alone', async ({ page, open }) => {
+test('the phone menu of the desk can be used with only a keyboard', async ({ page, open }) => {
   await page.setViewportSize({ width: 375, height: 812 });
   await open('/');
   await heading(page, 'Today');

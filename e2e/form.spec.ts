@@ -154,7 +154,7 @@ test('a refused form shows a destructive toast and keeps the text', async ({ pag
   await expect(visitor.codeScreen).toBeVisible();
 });
 
-test('a visitor can reach the article with the keyboard alone', async ({ page, visitor }) => {
+test('a visitor can reach the article with only a keyboard', async ({ page, visitor }) => {
   await page.goto('/');
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);

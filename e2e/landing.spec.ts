@@ -11,7 +11,7 @@ test('the header stays at the top and is opaque', async ({ page }) => {
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture appears from medium screens up, with bars to scale', async ({ page }) => {
+test('the hero picture appears from medium screens up, with bars drawn to scale', async ({ page }) => {
   const requested = requestsTo(page, /hero/);
   await page.setViewportSize({ width: 767, height: 800 });
   await page.goto('/', { waitUntil: 'networkidle' });
@@ -99,7 +99,7 @@ test('an unknown path shows the 404 page with a link back', async ({ page, expec
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
 });
 
-test('sample pages of the guide are shown, on a phone only after a press', async ({ page }) => {
+test('sample pages of the guide are shown on a phone only after a press', async ({ page }) => {
   const requested = requestsTo(page, /inside-/);
   await page.setViewportSize({ width: 375, height: 700 });
   await page.goto('/');

@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, report)).type, 'suppressed');
       }));
 
-    it("a spam complaint withdraws a lead's consent, but only suppresses other people", () =>
+    it("a spam complaint suppresses anyone, but withdraws only a lead's consent", () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         assert.equal(

@@ -423,7 +423,7 @@ describe('command-line arguments', () => {
     assert(!existsSync('exprot'));
   });
 
-  it('a desk command that is unknown or has wrong arguments refers to the help', async () => {
+  it('an unknown desk command or wrong arguments point to the help', async () => {
     for (const [args, command] of [
       [['everybody'], ''],
       [['leads', 'everybody'], 'leads '],

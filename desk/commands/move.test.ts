@@ -82,7 +82,7 @@ describe('moving the database', () => {
       }
     }));
 
-  it('"desk move" does not touch a database in which another program uses our table names', () =>
+  it('"desk move" refuses a database that contains another program\'s tables with our names', () =>
     inFolder(async (folder) => {
       await started(folder);
       const to = await createPostgresDatabase();

@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         assert.equal((await correct(server, 'toString=2')).exitCode, 2);
       }));
 
-    it('a CRM export contains multiple-choice answers in the format of the CRM', () =>
+    it("a CRM export contains multiple-choice answers in the CRM's format", () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
           job_title: '=cmd|1',

@@ -225,7 +225,7 @@ describe('sample mail', () => {
     });
   });
 
-  it('the doctor writes the sample to a file if there is no mail account', () =>
+  it('the doctor writes the sample to a file if no mail account is configured', () =>
     inFolder(async (folder) => {
       assert.match(await send({}, { folder }), /^note: /);
       assert.equal(readdirSync(path.join(folder, 'data/mail')).length, 1);

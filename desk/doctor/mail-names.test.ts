@@ -193,7 +193,7 @@ describe('SPF checks', () => {
       );
     });
 
-  it('the doctor suggests one merged record in place of two SPF records', async () => {
+  it('the doctor suggests merging two SPF records into one', async () => {
     const found = await spf1(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
     assert.equal(found.state, 'problem');
     assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');

@@ -486,7 +486,7 @@ describe('guessing at the desk', () => {
       { OPERATOR_EMAIL: 'operator@example.net' },
     ));
 
-  it('mailed desk codes never exceed their limit in any hour or day', () =>
+  it('no more desk codes are mailed than the limits per hour and day allow', () =>
     atDesk('sqlite', async (app, server) => {
       for (const [seconds, codes] of [
         [0, 5],
@@ -524,7 +524,7 @@ describe('guessing at the desk', () => {
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 
-  it('a desk user who has a passkey and may not use codes gets no code', () =>
+  it('a desk user who may sign in only with a passkey gets no code', () =>
     atDesk(
       'sqlite',
       async (app, server) => {

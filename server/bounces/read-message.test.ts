@@ -81,7 +81,7 @@ it('the program that wrote a bounce report in free text is recognised', async ()
     assert.deepEqual(await read(text), { type: 'unreadable report', program });
 });
 
-it('an mbox is split into its messages, however it is chunked', async () => {
+it('an mbox is split into its messages, however its bytes arrive', async () => {
   const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
   const one = `${deliveryStatus().replace('’', "'")}\r\nFrom here on, nothing is new.\r\n\r\n>From x 10:00\r\n`;
   const long = `Subject: long\r\n\r\n${'x'.repeat(2_500_000)}\r\n\r\n`;

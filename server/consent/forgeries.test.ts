@@ -261,7 +261,7 @@ for (const engine of ENGINES) {
         assert.deepEqual((await verifyReport(server)).errors, [emptied(2), moved, unsigned(1)]);
       }));
 
-    it('the consent chain is exported as sealed, with every error', () =>
+    it('the consent chain is exported unchanged, including every error', () =>
       withServer({ engine }, async (server) => {
         await history(server);
         const before = await rowsIn(server.database.db);

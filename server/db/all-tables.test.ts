@@ -13,7 +13,7 @@ it('docs/architecture.md describes exactly the existing tables', () => {
   assert.deepEqual(named.toSorted(), TABLE_NAMES.toSorted());
 });
 
-it('rows about a person in any table are erased or expire', () => {
+it('every row about a person is erased or expires', () => {
   for (const table of TABLE_NAMES) {
     const { isAbout, erasure, expiry } = descriptionOf(table);
     assert.equal(isAbout === undefined, erasure === undefined, `${table}: erasure`);

@@ -50,7 +50,7 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
 
 for (const engine of ENGINES) {
   describe(`housekeeping on ${engine}`, () => {
-    it('housekeeping deletes a bounced e-mail address without other data but still suppresses it', () =>
+    it('housekeeping deletes a bounced e-mail address without other data but keeps its suppression', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;
         const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);

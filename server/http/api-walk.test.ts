@@ -291,7 +291,7 @@ for (const { engine, server } of SERVERS) {
       assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
     });
 
-    it('a network over its limit gets 429 with a waiting time, by /64 for IPv6', () =>
+    it('a network over its limit gets 429 with a waiting time', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (own) => {

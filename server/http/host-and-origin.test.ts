@@ -89,7 +89,7 @@ it('a page opened under another name of its host redirects to PUBLIC_URL', () =>
     },
   ));
 
-it('a visitor with more than 30 kB of cookies is told to clear them', async () => {
+it('a visitor with more than 30 kB of cookies gets advice to clear them', async () => {
   const open = (kilobytes: number) =>
     ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
   assert.match(await open(30), /^HTTP\/1\.1 200 /);

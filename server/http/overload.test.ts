@@ -89,7 +89,7 @@ describe('memory limit', () => {
   const GB = 1024 ** 3;
   const MB = 1024 ** 2;
 
-  it('a process over its memory limit responds with 503, and its health asks for a restart', () =>
+  it('a process over its memory limit responds with 503 and asks for a restart', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
       await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
@@ -150,7 +150,7 @@ it('responses that are read slowly do not count as pending requests', async () =
 describe('incomplete requests', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-  it('any number of incomplete requests takes no place from other visitors', () =>
+  it('incomplete requests, in any number, do not displace other visitors', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);

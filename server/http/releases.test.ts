@@ -116,7 +116,7 @@ describe('releases', () => {
       assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
     }));
 
-  it('a killed build is never taken for a release and is removed after an hour', () =>
+  it('a killed build is never mistaken for a release and is removed after an hour', () =>
     withProject((project, dist) => {
       const killed = build(project, 'one', NOW - HOUR_MS - 1);
       const underWay = build(project, 'two', NOW - HOUR_MS);

@@ -407,7 +407,7 @@ it('an overloaded server also responds with 503 to requests for the page and its
     assert.ok(Number(response.headers['retry-after']) > 0);
   }));
 
-it('a kept-alive connection gets Connection: close once the process stops', () => {
+it('a stopping process sends Connection: close on kept-alive connections', () => {
   let isStopping = false;
   return withServer({ ...SITE, isStopping: () => isStopping }, async (stopping) => {
     const getThere = await overConnection(stopping);

@@ -108,7 +108,7 @@ describe('page under a path', () => {
       assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
     }));
 
-  it('a page under a path limits its cookies to it and accepts forms only from its host', () =>
+  it('a page under a path limits its cookies to the path and accepts forms only from its host', () =>
     withServer(UNDER_A_PATH, async (server) => {
       const email = 'ada@example.com';
       const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));

@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
       }));
 
-    it('a visitor without attempts and codes is told when the next code may be sent', () =>
+    it('a visitor without attempts and codes learns when the next code may be sent', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);

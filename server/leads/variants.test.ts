@@ -56,7 +56,7 @@ it('a browser with a cached variant gets the same variant again, even after anot
 
 for (const engine of ENGINES) {
   describe(`variant of a form on ${engine}`, () => {
-    it('the variant is stored with form, lead and export, and with the consent to its wording', async () => {
+    it('form, lead, export and consent record the variant', async () => {
       await withVariants(engine, async (server) => {
         const { database, campaign, service } = server;
         const own = campaign.variants.find(({ name }) => name === 'b');

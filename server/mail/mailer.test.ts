@@ -285,7 +285,7 @@ describe('sending a mail', () => {
     }
   });
 
-  it('mail that was given up is never sent', async () => {
+  it('mail is not sent any more after delivery was given up', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
     await once(server, 'listening');

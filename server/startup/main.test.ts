@@ -80,7 +80,7 @@ describe('start of the server', () => {
     }));
 });
 
-it('a start compiles nothing that --check has compiled', () =>
+it('a start compiles nothing that --check has already compiled', () =>
   inFolder(async (folder) => {
     const env = { NODE_COMPILE_CACHE: path.join(folder, 'compiled'), CAMPAIGN_FOLDER: TEST_CAMPAIGN };
     const { status, stderr } = spawnSync(process.execPath, [START, '--check'], {
@@ -218,7 +218,7 @@ it('an older release serves a newer database and does its housekeeping', () =>
   }));
 
 describe('rotation of APP_SECRET', () => {
-  it('sessions and pending codes survive while the old secret is listed second', () =>
+  it('sessions and pending codes stay valid while the old secret is listed second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>

@@ -160,7 +160,7 @@ describe('sending of webhook events', () => {
       );
   });
 
-  it('a webhook event times out wherever the receiver hangs', async () => {
+  it('a webhook event times out at any point where the receiver hangs', async () => {
     const hanging: readonly ((socket: Socket) => void)[] = [
       () => {},
       (socket) => {

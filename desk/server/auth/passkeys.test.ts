@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_passkeys'), 1, 'an erasure is about a contact');
       }));
 
-    it('the desk refuses a passkey that is reused, late, unverified, copied or from another origin', () =>
+    it('the desk refuses a reused, late, unverified, copied or foreign passkey', () =>
       atDesk(engine, async (app, server) => {
         const ada = createDeskBrowser(app);
         await signInAtDesk(server, ada, ADA);

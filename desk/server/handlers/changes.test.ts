@@ -143,7 +143,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask('people'))!.people[0]?.id, other);
       }));
 
-    it('a change saved during an erasure restores no e-mail address', () =>
+    it('a change saved during an erasure does not restore the e-mail address', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         for (const [round, [name, asked]] of [
           ['suppress', { reason: 'by-hand' }],

@@ -100,7 +100,7 @@ describe('groups of lost leads', () => {
     });
   });
 
-  it('the URL filters the list of lost leads', () => {
+  it('the URL determines which lost leads are listed', () => {
     const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
     assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
     assert.deepEqual(

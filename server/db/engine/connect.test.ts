@@ -11,7 +11,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-it('the error that ends an SQLite transaction is the one that the caller gets', () =>
+it('the caller gets the error that ended an SQLite transaction', () =>
   withDatabase('sqlite', async ({ db }) => {
     const outage = Object.assign(new Error('disk I/O error'), { errcode: 778 });
     await assert.rejects(

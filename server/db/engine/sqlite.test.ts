@@ -109,7 +109,7 @@ describe('concurrent SQLite transactions', () => {
       assert.equal(commits(), 2);
     }));
 
-  it('an SQLite transaction can fail without the others in its commit', () =>
+  it('an SQLite transaction can fail without failing others in its commit', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const change = (id: number) =>
         db.transaction().execute(async (tx) => {

@@ -108,7 +108,7 @@ for (const engine of ENGINES) {
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('the guide mail is sent after codes requested later', () =>
+    it('codes requested after a guide mail are sent first', () =>
       withDatabase(engine, async (database) => {
         const { db } = database;
         const id = (at: number) => uuid({ msecs: at });
@@ -235,7 +235,7 @@ describe('attached guide file', () => {
       });
     }));
 
-  it('an attached guide file that is unnamed or missing is reported before the start', () =>
+  it('an unnamed or missing guide file is reported before the start', () =>
     withCampaign(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();
