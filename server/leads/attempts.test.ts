@@ -268,7 +268,7 @@ for (const engine of ENGINES) {
         assert.equal((await enter(owner, code)).statusCode, 200);
       }));
 
-    it("a browser that enters another person's code keeps its own attempts and code screen", () =>
+    it('a browser that enters the code of one e-mail address keeps its challenge for another', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
