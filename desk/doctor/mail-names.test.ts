@@ -81,7 +81,7 @@ describe('MX checks', () => {
       /^DNS did not answer about example\.com \(ESERVFAIL\)/,
     ],
   ] as readonly (readonly [Zone, Finding['state'], RegExp, string?])[])
-    it(`the doctor rates MX records ${JSON.stringify(zone)} as ${state}: ${String(sentence)}`, async () => {
+    it(`the doctor reports "${state}" for the MX records ${JSON.stringify(zone)}`, async () => {
       const found = await mx(zone);
       assert.equal(found.state, state);
       assert.match(found.sentence, sentence);
@@ -185,7 +185,7 @@ describe('SPF checks', () => {
     ['v=spf1 ip4:192.0.2.1 ?all', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['v=spf1 ip4:192.0.2.1', 'warning', 'v=spf1 ip4:192.0.2.1 ~all'],
   ] as const)
-    it(`the doctor rates "${record}" as a ${state} and suggests "${mended}"`, async () => {
+    it(`the doctor reports "${state}" for "${record}" and suggests "${mended}"`, async () => {
       const found = (await spf(of(record))).filter(({ publish }) => publish !== undefined);
       assert.deepEqual(
         found.map((finding) => [finding.state, finding.publish?.value]),
@@ -266,7 +266,7 @@ describe('DKIM checks', () => {
     [[`v=DKIM2; p=${ours.spki}`], 'problem', /does not begin with v=DKIM1/],
     [[`v=DKIM1; p=${ours.spki}`, `v=DKIM1; p=${other.spki}`], 'problem', /There are 2 records/],
   ] as const)
-    it(`the doctor rates ${records.map((one) => one.slice(0, 30)).join(' and ') || 'no DKIM record'} as ${state}`, async () => {
+    it(`the doctor reports "${state}" for the DKIM records "${records.map((one) => one.slice(0, 30)).join('" and "')}"`, async () => {
       const found = await dkim(records);
       assert.equal(found.state, state, found.sentence);
       assert.match(found.sentence, sentence);
@@ -319,7 +319,7 @@ describe('DMARC checks', () => {
     ],
     ['v=DMARC1; p=strict', domain, 'problem', /\S/],
   ] as const)
-    it(`the doctor rates the DMARC record "${record}" for ${of} as ${found[0]}`, async () => {
+    it(`the doctor reports "${found[0]}" for the DMARC record "${record}" of ${of}`, async () => {
       const zone = { '_dmarc.example.com': { TXT: [record] } };
       const [first] = await finds(zone, (dns) => examineDmarc(dns, { domain: of, signs: of }));
       const [state, sentence, value] = found;

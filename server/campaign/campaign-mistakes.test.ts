@@ -413,7 +413,7 @@ describe('campaign mistakes', () => {
     it(
       mistakes.length === 0
         ? `${file} may contain any valid Markdown`
-        : `a mistake in ${file} is reported: ${mistakes.map((mistake) => mistake.replace(/^\S+: /, '')).join(' ')}`,
+        : `a mistake in ${file} is reported: ${mistakes.map((mistake) => mistake.replace(/^\S+: (?:cannot be read: )?/, '')).join(' ')}`,
       () => {
         const line = make(folder, file, at, written);
         const expected = mistakes.map((sentence) => {
