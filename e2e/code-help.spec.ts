@@ -100,7 +100,7 @@ test('the code screen reports a refused mail once and offers to correct the e-ma
   await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);
 });
 
-test('the code screen reports a delayed mail, and again when it is sent', async ({ page, visitor, site }) => {
+test('the code screen reports a delayed mail and later that it was sent', async ({ page, visitor, site }) => {
   await page.clock.install();
   const email = `later-${process.pid}@example.com`;
   putOff.add(email);

@@ -29,7 +29,7 @@ test('the page asks a visitor whose browser refuses cookies to allow them', asyn
   await expect(visitor.article).toBeVisible();
 });
 
-test('a tab opens the article after another tab used its code', async ({ visitor, context, site }) => {
+test('a tab opens the article after its code was used in another tab', async ({ visitor, context, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
   const second = createVisitor(await context.newPage(), site);

@@ -50,7 +50,7 @@ it('visitHeader is empty without a known source and needs no storage', () => {
   assert.deepEqual(sent(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
 });
 
-it('attributionOf strips direction marks from a source and drops an invisible one', () => {
+it('attributionOf strips direction marks from a source and drops an invisible source', () => {
   const last = (source: string) => ({
     visit: `${new URLSearchParams({ last: `${new URLSearchParams({ utm_source: source })}` })}`,
     referer: undefined,

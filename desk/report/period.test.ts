@@ -14,7 +14,7 @@ const read = (text: string, now = NOW) => {
 };
 
 describe('report periods', () => {
-  it('a report period in days or weeks ends now and is compared with the one before', () => {
+  it('a report period in days or weeks ends now and is compared with the previous period', () => {
     assert.equal(
       read('7d'),
       '2026-11-15T00:00 | 2026-11-21T18:30 | 2026-11-08T00:00 | 2026-11-14T18:30 | the 7 days before',

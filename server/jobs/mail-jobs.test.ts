@@ -145,7 +145,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('a form gets 503 with a waiting time if its code would wait too long', () =>
+    it('a form gets 503 with a waiting time if its code would be mailed too late', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // Five mails a second, and a code may wait for fifteen seconds.
         const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);

@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         assert.notEqual(receipt?.user_agent, 'Resend/1');
       }));
 
-    it('a consent receipt refers to the corrected form, or to the one with newly accepted wording', () =>
+    it('a consent receipt refers to the corrected form, or to the form with newly accepted wording', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
         const { version, text } = server.campaign.consent;

@@ -197,7 +197,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('a webhook endpoint that responded with 410 gets the next event, but not that one again', () =>
+    it('a webhook event is not sent again after a 410 response, but the next event is sent', () =>
       withWebhook(
         { engine },
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),

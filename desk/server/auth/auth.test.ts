@@ -53,7 +53,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('desk_sessions'), 1);
       }));
 
-    it('desk codes requested during a database failure are mailed after it', () =>
+    it('desk codes requested during a database failure are mailed afterwards', () =>
       atDesk(engine, async (app, server) => {
         const { db } = server.database;
         const browser = createDeskBrowser(app);

@@ -245,7 +245,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
-    it('webhook events show only the host, and dead ones can be retried', () =>
+    it('the list of webhook events shows only the host and can retry dead events', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const { ask, noted } = askedDesk(server.service);

@@ -207,7 +207,7 @@ describe('concurrent SQLite transactions', () => {
       assert.deepEqual(committed(), [1, 2, 3]);
     }));
 
-  it('SQLite transactions wait for a slow one, which is committed as a whole', () =>
+  it('SQLite transactions wait for a slow transaction, which is committed as a whole', () =>
     withDatabase(async ({ db, committed }) => {
       let goOn: () => void = () => {};
       const pause = new Promise<void>((resolve) => (goOn = resolve));
