@@ -3,12 +3,13 @@ export const MARK_LINES = ['M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12', 'M1
 
 /** A letter in an open envelope, on a grid of 200 by 200. Each part's name is its class in the style sheet. */
 export const ENVELOPE_PARTS = [
-  ['back', 'M6 88 94 24q6-4 12 0l88 64v60H6z'],
+  ['back', 'M6 88 94 24q6-4 12 0l88 64-94 62z'],
   ['sheet', 'M36.1 18.2 151.9 10.1 161.3 145.8 45.6 153.9z'],
   ['head', 'M53.5 37.1l39.9-2.8'],
   ['lines', 'M54.7 55l83.8-5.8M55.7 69l83.8-5.8M56.7 83l83.8-5.9M57.7 96.9l57.8-4'],
   ['sides', 'M6 88 100 150 194 88v100q0 5-5 5H11q-5 0-5-5z'],
   ['flap', 'M8.5 192.3 86 134q14-10 28 0l77.5 58.3q-1 .7-2.5 .7H11q-1.5 0-2.5-.7z'],
+  ['seal', 'M100 138a11 11 0 1 0 .01 0z'],
 ] as const;
 
 /** The logo for large print, on a grid of 16 by 16. */
