@@ -49,7 +49,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'behind=after': {
     pattern: /\bbehind\b(?! (?:a |the |its |your )?(?:proxy|nginx|caddy|balancer|firewall|cdn))/g,
-    count: 11,
+    count: 10,
     instead: 'after',
   },
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
