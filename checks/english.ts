@@ -24,7 +24,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'what-as-noun': {
     pattern: /\bwhat (?:is|was|stands?|comes?|goes|makes?|has|it|the|a) /g,
-    count: 21,
+    count: 17,
     instead: 'name the thing: "queued mail" for "what waits"',
   },
   'that-was-ed': {
@@ -55,7 +55,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
-    count: 4,
+    count: 3,
     instead: '"its own" before the noun',
   },
   'in-place-of': {
