@@ -29,12 +29,12 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'that-was-ed': {
     pattern: /\b\w+ (?:that|who|which) (?:is|was|are|were) (?:not )?\w+(?:ed|en|wn)\b/g,
-    count: 9,
+    count: 8,
     instead: 'adjective before noun: "hidden columns"',
   },
   'stand-lie': {
     pattern: /\b(?:stands?|stood|lies)\b(?! (?:for|out|by)\b)/g,
-    count: 5,
+    count: 4,
     instead: 'use "is", or an exact verb',
   },
   'prep-which': {
