@@ -1,4 +1,5 @@
-// Compares docs/commands.md with the help of every command. Usage: commands.ts [--write] (updates the page)
+// Compares docs/commands.md with the help of every command, without single examples, which mostly repeat the usage line. Usage:
+// commands.ts [--write] (updates the page)
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -11,6 +12,8 @@ import { createProgram } from '#desk/commands/all-commands.ts';
 const PAGE = path.join(PROJECT_FOLDER, 'docs/commands.md');
 const MARK = '<!-- The rest is the help of every command: node checks/commands.ts --write -->\n';
 const HELP_WIDTH = 110;
+/** Descriptions of options that the beginning of the page explains. */
+const EXPLAINED_ABOVE = new Set(['as one JSON document', 'do not ask for confirmation']);
 
 const said: string[] = [];
 const program = createProgram({ clock: () => 0 } as Parameters<typeof createProgram>[0], {
@@ -42,18 +45,23 @@ function section([name, command]: readonly [string, CommandUnknownOpts]): string
     .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
     .map(({ flags }) => ` ${flags}`)
     .join('');
+  const common = command.options
+    .filter(({ description }) => EXPLAINED_ABOVE.has(description))
+    .map(({ flags }) => ` [${flags}]`)
+    .join('');
   const details = helpOf(command)
     .split('\n')
-    .filter((line) => !/^\s+-h, --help/.test(line))
+    .filter((line) => !/^\s+-h, --help/.test(line) && !EXPLAINED_ABOVE.has(line.replace(/^\s+--\w+\s+/, '')))
     .join('\n')
     .replace(/^Usage: [^]*?\n\n[^]*?\n\n/, '')
     .replaceAll('$ npm run -s desk -- ', '$ desk ')
     .replace(/Options:\n(?=\n|$)/, '')
+    .replace(/\n*Example:\n[^]*$/, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
   const description = command.description();
   const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
-  return `\n## ${name}\n\n\`${name}${takes}${needs}\`: ${sentence}\n${details === '' ? '' : `\n\`\`\`text\n${details}\n\`\`\`\n`}`;
+  return `\n## ${name}\n\n\`${name}${takes}${needs}${common}\`: ${sentence}\n${details === '' ? '' : `\n\`\`\`text\n${details}\n\`\`\`\n`}`;
 }
 
 const page = readFileSync(PAGE, 'utf8');
