@@ -29,7 +29,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'that-was-ed': {
     pattern: /\b\w+ (?:that|who|which) (?:is|was|are|were) (?:not )?\w+(?:ed|en|wn)\b/g,
-    count: 7,
+    count: 6,
     instead: 'adjective before noun: "hidden columns"',
   },
   'stand-lie': {
@@ -55,7 +55,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   beside: { pattern: /\bbeside\b/g, count: 6, instead: 'next to, or during' },
   'of-its-own': {
     pattern: /\bof (?:its|their|our|your|his|her) own\b|\bof (?:ours|yours|theirs)\b/g,
-    count: 2,
+    count: 1,
     instead: '"its own" before the noun',
   },
   'in-place-of': {
