@@ -22,7 +22,7 @@ import { campaignMistakes } from '#server/campaign/campaign.ts';
 import { OWN_PAGE, variantsIn } from '#server/campaign/campaign-folder.ts';
 import { campaignWarnings, sampleOnPage, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
-import { makeHeadlineFont } from '#build/headline-font.ts';
+import { makeHeadlineFont, textWidth } from '#build/headline-font.ts';
 import {
   CAMPAIGN_FOLDER,
   DESK_WEB,
@@ -33,6 +33,7 @@ import {
 } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
+import { figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
@@ -173,10 +174,12 @@ async function buildCriticalStyles(list: string): Promise<string> {
     .trim();
 }
 
+/** Made by studio/make-font.ts. */
+const DISPLAY_CUT = readFileSync(path.join(import.meta.dirname, 'newsreader-display.woff2'));
+
 /** Inline, so the first paint has the right typeface and nothing moves when the whole font arrives. */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
-  const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
-  const font = await makeHeadlineFont(whole, texts);
+  const font = await makeHeadlineFont(DISPLAY_CUT, texts);
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
@@ -328,12 +331,17 @@ async function buildStylesWhereUsed(page: string): Promise<string> {
 
 async function buildHome(variant: string | null) {
   const { landing, interface: words } = readPageWords(CAMPAIGN_FOLDER, variant);
-  const { hero, figures = [] } = landing;
+  const { hero, figures = [], howItWorks, solution, testimonials } = landing;
+  const proof = (solution && figureAtEnd(solution.proof))?.figure;
+  const numbers = howItWorks?.points.map((_, index) => String(index + 1)) ?? [];
+  const metrics = testimonials?.cards.map(({ metric }) => figureAtStart(metric)?.figure ?? '') ?? [];
+  const large = [hero.headline, site.title, ...figures.map(({ value }) => value), ...numbers, ...metrics];
   const app = await buildApp(variant);
   const { prerender } = await buildPrerenderer(variant);
   const markup = await prerender(`${SITE_PATH}/`);
   const css =
-    (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
+    (await buildHeadlineFont([...large, proof ?? ''])) +
+    (proof ? `:root{--proof:${(await textWidth(DISPLAY_CUT, proof)).toFixed(2)}}` : '') +
     critical +
     (await buildStylesWhereUsed(markup));
   return { ...app, prerender, markup, css, words };

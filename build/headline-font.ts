@@ -1,4 +1,4 @@
-// A minimal font for a few texts: their letters at one weight, their kerning pairs and one short name.
+// A minimal font for a few texts: their letters, their kerning pairs and one short name.
 import { Blob, Buffer as Text, Face, Feature, Font, shape } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
 
@@ -6,17 +6,34 @@ export async function makeHeadlineFont(whole: Buffer, texts: readonly string[]):
   const letters = texts.join('');
   const font = await subsetFont(whole, letters, {
     targetFormat: 'sfnt',
-    variationAxes: { wght: 500 },
-    noHinting: true,
     dropTables: ['GDEF', 'GSUB', 'STAT', 'gasp'],
   });
   const pairs = kernedPairs(font, texts);
-  replaceTable(font, 'GPOS', kerningTable(pairs));
-  replaceTable(font, 'name', NAME_TABLE);
-  return subsetFont(font, letters, {
+  const kerned = replaceTable(font, 'GPOS', kerningTable(pairs));
+  return subsetFont(replaceTable(kerned, 'name', NAME_TABLE), letters, {
     targetFormat: 'woff2',
     dropTables: pairs.length === 0 ? ['GPOS'] : [],
   });
+}
+
+/** In widths of the letter size. */
+export async function textWidth(whole: Buffer, text: string): Promise<number> {
+  const face = new Face(new Blob(await subsetFont(whole, text, { targetFormat: 'sfnt' })));
+  const widths = shapeText(new Font(face), text).map(({ width }) => width);
+  return widths.reduce((sum, width) => sum + width, 0) / face.upem;
+}
+
+type Glyph = { readonly glyph: number; readonly width: number };
+
+export function shapeText(font: Font, text: string, features: Feature[] = []): Glyph[] {
+  const buffer = new Text();
+  buffer.addText(text);
+  buffer.guessSegmentProperties();
+  shape(font, buffer, features);
+  const positions = buffer.getGlyphPositions();
+  return buffer
+    .getGlyphInfos()
+    .map(({ codepoint: glyph }, index) => ({ glyph, width: positions[index]?.xAdvance ?? 0 }));
 }
 
 /** Glyph numbers, and the kerning distance in font units: negative means closer. */
@@ -24,19 +41,9 @@ type Pair = { readonly first: number; readonly second: number; readonly distance
 
 function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
   const face = new Font(new Face(new Blob(font)));
-  const glyphsOf = (text: string, features: Feature[]) => {
-    const buffer = new Text();
-    buffer.addText(text);
-    buffer.guessSegmentProperties();
-    shape(face, buffer, features);
-    const positions = buffer.getGlyphPositions();
-    return buffer
-      .getGlyphInfos()
-      .map(({ codepoint: glyph }, index) => ({ glyph, width: positions[index]?.xAdvance ?? 0 }));
-  };
   const pairs = texts.flatMap((text) => {
-    const plain = glyphsOf(text, [new Feature('kern', 0)]);
-    const kerned = glyphsOf(text, []);
+    const plain = shapeText(face, text, [new Feature('kern', 0)]);
+    const kerned = shapeText(face, text);
     return kerned.slice(1).map(({ glyph: second }, index): [string, Pair] => {
       const { glyph: first = 0, width = 0 } = kerned[index] ?? {};
       return [`${first} ${second}`, { first, second, distance: width - (plain[index]?.width ?? 0) }];
@@ -48,7 +55,7 @@ function kernedPairs(font: Buffer, texts: readonly string[]): Pair[] {
 }
 
 /** Big-endian 16-bit numbers; negative ones as two's complement. */
-const words = (...numbers: readonly number[]): Buffer =>
+export const words = (...numbers: readonly number[]): Buffer =>
   Buffer.from(Uint16Array.from(numbers).buffer).swap16();
 
 const tag = (name: string): readonly [number, number] => {
@@ -85,11 +92,14 @@ const NAME_TABLE = ((name, ids) =>
     Buffer.from(name, 'utf16le').swap16(),
   ]))('Headline', [1, 2, 4, 6]);
 
-/** Replaces a table with a shorter one. Checksums and gaps need no update, because WOFF2 drops them. */
-function replaceTable(font: Buffer, name: string, table: Buffer): void {
+/** Appends the new table to the font. Checksums need no update, because WOFF2 drops them. */
+export function replaceTable(font: Buffer, name: string, table: Buffer): Buffer {
   const entries = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const entry = entries.find((at) => font.toString('latin1', at, at + 4) === name);
-  if (entry === undefined || font.readUInt32BE(entry + 12) < table.length) return;
-  table.copy(font, font.readUInt32BE(entry + 8));
-  font.writeUInt32BE(table.length, entry + 12);
+  if (entry === undefined) return font;
+  const aligned = Buffer.alloc(Math.ceil(font.length / 4) * 4);
+  font.copy(aligned);
+  aligned.writeUInt32BE(aligned.length, entry + 8);
+  aligned.writeUInt32BE(table.length, entry + 12);
+  return Buffer.concat([aligned, table]);
 }

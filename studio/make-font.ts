@@ -1,8 +1,11 @@
-// Makes web/public/fonts/: subsets with only the characters and weights that the page uses.
+// Makes web/public/fonts/ and build/newsreader-display.woff2: subsets with only the characters and weights that the page uses.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { Blob, Face, Feature, Font } from 'harfbuzzjs';
 import subsetFont from 'subset-font';
+
+import { replaceTable, shapeText, words } from '#build/headline-font.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const packageFolder = (name: string): string =>
@@ -17,13 +20,13 @@ const printableAscii = range(0x20, 0x7e);
 const headingCharacters = `${printableAscii}’‘“”„–—…•·×©éüöäåñß`;
 
 const newsreader = readFileSync(path.join(newsreaderFolder, 'files/newsreader-latin-opsz-normal.woff2'));
-const headingFont = await subsetFont(newsreader, headingCharacters, {
-  targetFormat: 'woff2',
-  // Headings have 22 to 60 px, so one optical size in the middle serves them all.
-  variationAxes: { opsz: 36, wght: { min: 400, max: 600 } },
-});
+// The cut for text and headings of 18 to 44 px. Its digits have one width.
+const readingFont = await redrawn(headingCharacters, { opsz: 24, wght: { min: 400, max: 600 } });
 
 const textCharacters = `${printableAscii}${range(0xa0, 0xff)}’‘‚“”„–—…•−€™ŒœŠšŽž`;
+// The cut for 64 px and more. The build takes the letters of the campaign's words from it.
+const displayFont = await redrawn(`${textCharacters}×`, { opsz: 72, wght: 500 }, [new Feature('pnum', 1)]);
+
 const hanken = readFileSync(path.join(hankenFolder, 'files/hanken-grotesk-latin-wght-normal.woff2'));
 const textFont = await subsetFont(hanken, textCharacters, {
   targetFormat: 'woff2',
@@ -36,11 +39,43 @@ const textFont = await subsetFont(hanken, textCharacters, {
 const newsreaderLicence = readFileSync(path.join(newsreaderFolder, 'LICENSE'), 'utf8');
 const [authors] = readFileSync(path.join(hankenFolder, 'LICENSE'), 'utf8').split('\n', 1);
 
-publish('newsreader.woff2', headingFont);
-publish('hanken-grotesk.woff2', textFont);
-publish('OFL.txt', Buffer.from(`${authors}\n${newsreaderLicence}`));
+publish('web/public/fonts/newsreader.woff2', readingFont);
+publish('web/public/fonts/hanken-grotesk.woff2', textFont);
+publish('web/public/fonts/OFL.txt', Buffer.from(`${authors}\n${newsreaderLicence}`));
+publish('build/newsreader-display.woff2', displayFont);
+
+type Axes = NonNullable<NonNullable<Parameters<typeof subsetFont>[2]>['variationAxes']>;
+
+/** A subset of Newsreader that draws ' as ’, and each character as the features do. */
+async function redrawn(characters: string, axes: Axes, features: Feature[] = []): Promise<Buffer> {
+  const font = await subsetFont(newsreader, characters, {
+    targetFormat: 'sfnt',
+    variationAxes: axes,
+    noHinting: true,
+  });
+  const face = new Font(new Face(new Blob(font)));
+  const glyphs = [...new Set(characters)].toSorted().flatMap((character) => {
+    const [{ glyph } = { glyph: 0 }] = shapeText(face, character === "'" ? '’' : character, features);
+    return glyph === 0 ? [] : [[character.charCodeAt(0), glyph] as const];
+  });
+  return subsetFont(replaceTable(font, 'cmap', characterMap(glyphs)), characters, {
+    targetFormat: 'woff2',
+    keepFeatures: ['kern', 'liga'],
+  });
+}
+
+/** OpenType's `cmap` in format 4, with one segment per character. */
+function characterMap(glyphs: readonly (readonly [character: number, glyph: number])[]): Buffer {
+  const codes = [...glyphs.map(([character]) => character), 0xff_ff];
+  const distances = [...glyphs.map(([character, glyph]) => glyph - character), 1];
+  const count = codes.length;
+  const step = 2 ** Math.floor(Math.log2(count));
+  const search = [2 * count, 2 * step, Math.log2(step), 2 * (count - step)];
+  const segments = [...codes, 0, ...codes, ...distances, ...codes.map(() => 0)];
+  return words(0, 1, 3, 1, 0, 12, 4, 16 + 8 * count, 0, ...search, ...segments);
+}
 
 function publish(name: string, content: Buffer): void {
-  writeFileSync(path.join(PROJECT_FOLDER, 'web/public/fonts', name), content);
+  writeFileSync(path.join(PROJECT_FOLDER, name), content);
   process.stdout.write(`${content.length.toString().padStart(9)}  ${name}\n`);
 }

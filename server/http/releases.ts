@@ -36,6 +36,7 @@ const SOURCES = [
   'desk/{endpoints,web}/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
+  'build/*.woff2',
   'server/campaign/{campaign,campaign-folder,own-form,pictures,words-and-files,words-file,yaml-mistakes}.ts',
   'server/http/releases.ts',
   'package-lock.json',
