@@ -25,7 +25,7 @@ const readingFont = await redrawn(headingCharacters, { opsz: 24, wght: { min: 40
 
 const textCharacters = `${printableAscii}${range(0xa0, 0xff)}’‘‚“”„–—…•−€™ŒœŠšŽž`;
 // The cut for 64 px and more. The build takes the letters of the campaign's words from it.
-const displayFont = await redrawn(`${textCharacters}×`, { opsz: 72, wght: 500 }, [new Feature('pnum', 1)]);
+const displayFont = await redrawn(textCharacters, { opsz: 72, wght: 500 }, [new Feature('pnum', 1)]);
 
 const hanken = readFileSync(path.join(hankenFolder, 'files/hanken-grotesk-latin-wght-normal.woff2'));
 const textFont = await subsetFont(hanken, textCharacters, {
