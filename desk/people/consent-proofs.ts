@@ -151,7 +151,7 @@ const grouped = (hash: string | null): Hash | null =>
 
 /** A spoke for each hexadecimal digit: two entries with different hashes look different. */
 function sealOf(hash: string): string {
-  const spokes = [...hash].map((digit, at) => {
+  const spokes = Array.from(hash, (digit, at) => {
     const angle = (at / hash.length) * 2 * Math.PI;
     const point = (radius: number) =>
       `${(50 + radius * Math.sin(angle)).toFixed(1)} ${(50 - radius * Math.cos(angle)).toFixed(1)}`;
